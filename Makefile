@@ -1,0 +1,39 @@
+# Everything a newcomer types. Each target sets up what it needs, once; a second run needs no network.
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+.PHONY: run test check format bench clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.run ## show the sample conversation
+	@$(BIN)/vantage format examples/conversation.jsonl
+
+test: check ## linters, types, layers and every test
+	$(BIN)/pytest
+
+check: $(VENV)/.dev ## linters, types and layers only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## let ruff lay the code out
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	@scripts/make-venv "$(PYTHON)" $(VENV)
+
+$(VENV)/.run: $(VENV)/bin/python pyproject.toml constraints.txt
+	@scripts/pip-install $(BIN)/python -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	@scripts/pip-install $(BIN)/python -e '.[dev]'
+	@touch $@ $(VENV)/.run
+
+clean: ## remove what was set up
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

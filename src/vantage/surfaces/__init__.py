@@ -1,0 +1,1 @@
+"""Rows and a context in, output out: one module per kind of display. They never import each other."""

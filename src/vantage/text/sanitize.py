@@ -1,0 +1,55 @@
+"""Foreign text made harmless: control bytes become visible escapes, tabs spaces, broken Unicode U+FFFD.
+
+A byte that could move the cursor, recolour the terminal or reverse the reading order is shown as what it is
+(`\\x1B`, `\\u202E`) and never acted upon. Only newlines pass.
+"""
+
+import re
+
+# C0 but newline, DEL, C1; line and paragraph separators; bidi marks, embeddings, overrides and isolates;
+# interlinear annotation; tag characters (unless they follow the black flag, as in the flag of Scotland); lone surrogates.
+_UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+    "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+)
+TAB_WIDTH = 4
+
+
+def _visible(text: str, tab: str) -> str:
+    out = []
+    for char in text:
+        code = ord(char)
+        if char == "\t":
+            out.append(tab)
+        elif 0xD800 <= code <= 0xDFFF:
+            out.append("\ufffd")
+        elif code < 0x100:
+            out.append(f"\\x{code:02X}")
+        elif code < 0x10000:
+            out.append(f"\\u{code:04X}")
+        else:
+            out.append(f"\\U{code:08X}")
+    return "".join(out)
+
+
+def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
+    """`text` with nothing in it that a terminal would act upon. Line ends become LF."""
+    if text.isascii() and text.isprintable():
+        return text
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    if _UNSAFE.search(text) is None:
+        return text
+    tab = " " * tab_width
+    return _UNSAFE.sub(lambda match: _visible(match[0], tab), text)
+
+
+def one_line(text: str, tab_width: int = TAB_WIDTH) -> str:
+    """`text` sanitised, on a single line."""
+    text = sanitize(text, tab_width)
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def decode(data: bytes) -> str:
+    """Bytes as text; what is not UTF-8 becomes U+FFFD."""
+    return data.decode("utf-8", "replace")

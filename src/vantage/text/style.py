@@ -1,0 +1,54 @@
+"""Styles as meaning, not as escape codes.
+
+A colour is a *token* ("accent", "green", …) that a palette turns into a code at the very end, or a number of the
+256-colour palette when the text brought its own colour with it (forwarded ANSI, highlighted code).
+"""
+
+import msgspec
+
+Color = str | int
+"""A token of `palette.TOKENS`, or a number of the 256-colour palette."""
+
+
+class Style(msgspec.Struct, frozen=True, gc=False):
+    color: Color | None = None
+    """`None` is the terminal's own foreground."""
+    background: Color | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+    reverse: bool = False
+    link: str | None = None
+    """An address the text leads to (OSC 8 where the terminal has it)."""
+
+    def over(self, base: "Style") -> "Style":
+        """This style laid over `base`: what it leaves open, `base` decides."""
+        if base == NORMAL:
+            return self
+        if self == NORMAL:
+            return base
+        return Style(
+            self.color if self.color is not None else base.color,
+            self.background if self.background is not None else base.background,
+            self.bold or base.bold,
+            self.dim or base.dim,
+            self.italic or base.italic,
+            self.underline or base.underline,
+            self.strike or base.strike,
+            self.reverse or base.reverse,
+            self.link or base.link,
+        )
+
+
+NORMAL = Style()
+ACCENT = Style("accent")
+GREEN = Style("green")
+RED = Style("red")
+COLORFUL = Style("colorful")
+BOLD = Style(bold=True)
+ITALIC = Style(italic=True)
+VERB = Style("colorful", bold=True)
+"""What a tool does: `Ran`, `Edit`, `Update Plan`."""
+ALARM = Style("red", bold=True)

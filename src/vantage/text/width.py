@@ -1,0 +1,91 @@
+"""How many cells a text takes, and where it may be cut: always by grapheme cluster.
+
+Most text is made of characters that are one cell each. For those a cell is a character, and the standard
+library's string methods do the work; everything else goes through wcwidth.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from wcwidth import iter_graphemes
+from wcwidth import width as _measure
+
+# Characters that are one cell wide on their own and never join a neighbour: ASCII, Latin, Greek, Cyrillic, general
+# punctuation without joiners and bidi controls, arrows, mathematics, box drawing. Anything that may be emoji is absent.
+_ONE_CELL = re.compile(
+    "[ -~\u00a1-\u00a8\u00aa-\u00ac\u00af-\u02ff\u0370-\u0377\u0384-\u038a\u038e-\u03a1\u03a3-\u0482"
+    "\u048a-\u052f\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff\u2500-\u259f\u2713-\u2715]*"
+).fullmatch
+
+ELLIPSIS = "…"
+
+
+def one_cell_each(text: str) -> bool:
+    """Whether every character is exactly one cell and one grapheme, so that `len` is the width."""
+    return _ONE_CELL(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def _width(text: str) -> int:
+    return _measure(text, control_codes="ignore")
+
+
+def width(text: str) -> int:
+    """Cells that `text` takes on a terminal; `text` is one line without control bytes."""
+    if _ONE_CELL(text):
+        return len(text)
+    return _width(text) if len(text) <= 256 else _measure(text, control_codes="ignore")
+
+
+def graphemes(text: str) -> Iterator[str]:
+    return iter(text) if _ONE_CELL(text) else iter_graphemes(text)
+
+
+def cells(text: str) -> list[tuple[str, int]]:
+    """The grapheme clusters of a text with their widths."""
+    return [(cluster, width(cluster)) for cluster in iter_graphemes(text)]
+
+
+def take(text: str, limit: int) -> str:
+    """The longest start of `text` that fits into `limit` cells, cut between graphemes."""
+    if _ONE_CELL(text):
+        return text[: max(limit, 0)]
+    used = position = 0
+    for cluster, cluster_width in cells(text):
+        if used + cluster_width > limit:
+            break
+        used += cluster_width
+        position += len(cluster)
+    return text[:position]
+
+
+def take_end(text: str, limit: int) -> str:
+    """The longest end of `text` that fits into `limit` cells."""
+    if _ONE_CELL(text):
+        return text[max(len(text) - limit, 0) :] if limit > 0 else ""
+    used = length = 0
+    for cluster, cluster_width in reversed(cells(text)):
+        if used + cluster_width > limit:
+            break
+        used += cluster_width
+        length += len(cluster)
+    return text[len(text) - length :] if length else ""
+
+
+def truncate(text: str, limit: int, *, middle: bool = False, ellipsis: str = ELLIPSIS) -> str:
+    """`text` in at most `limit` cells, the ellipsis being one of them."""
+    if width(text) <= limit:
+        return text
+    room = limit - width(ellipsis)
+    if room < 0:
+        return take(ellipsis, limit)
+    if not middle:
+        return take(text, room) + ellipsis
+    head = take(text, (room + 1) // 2)
+    return head + ellipsis + take_end(text, room - width(head))
+
+
+def pad(text: str, cells_wanted: int) -> str:
+    """`text` with spaces up to `cells_wanted` cells; a longer one is left alone."""
+    return text + " " * (cells_wanted - width(text))

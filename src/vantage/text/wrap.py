@@ -1,0 +1,190 @@
+"""Breaking styled text into lines that fit.
+
+Lines break at spaces, after `/` and `-` inside a word, and between wide characters; a word longer than a line is cut
+between graphemes. Text comes with prefixes for its first and its other lines, which count against the width.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from vantage.text.spans import Line, Span, slice_line, text_of, width_of
+from vantage.text.width import cells, one_cell_each
+
+_CLOSING = frozenset(")]}>,.;:!?'\"%…、。，．・：；！？）］｝」』】〉》〕’”ー々")
+_OPENING = frozenset("([{<（［｛「『【〈《〔‘“")
+
+
+def _break_after(text: str, at: int, floor: int) -> bool:
+    """Whether a line may end behind the `/` or `-` at `at`: inside a word, not in `//`, `--flag` or `a -b`."""
+    if at <= floor or at + 1 >= len(text):
+        return False
+    before, after = text[at - 1], text[at + 1]
+    return before not in " -/" and after not in " -/"
+
+
+def _narrow_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
+    """Slices of a text whose characters are one cell each."""
+    position, room, end = 0, first, len(text)
+    while end - position > room:
+        indent = position
+        while indent < end and text[indent] == " ":
+            indent += 1
+        if indent - position >= room:  # an indent as wide as the line is no indent
+            position = indent
+            continue
+        stop = position + room
+        space = text.rfind(" ", position, stop + 1)
+        best, resume = -1, -1
+        if space >= indent:
+            best = resume = space
+        joint = stop - 1
+        while joint > max(best, indent):
+            joint = max(text.rfind("/", indent, joint + 1), text.rfind("-", indent, joint + 1))
+            if joint <= max(best, indent):
+                break
+            if _break_after(text, joint, indent):
+                best = resume = joint + 1
+                break
+            joint -= 1
+        if best <= indent:
+            best = resume = stop
+        while text[best - 1] == " ":
+            best -= 1
+        while resume < end and text[resume] == " ":
+            resume += 1
+        yield (position, best)
+        position, room = resume, rest
+    if position < end:
+        yield (position, end)
+
+
+def _wide_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
+    """The same for any text, cluster by cluster."""
+    clusters = cells(text)
+    offsets = [0]
+    for cluster, _ in clusters:
+        offsets.append(offsets[-1] + len(cluster))
+    index, room, count = 0, first, len(clusters)
+    indent = 0
+    while indent < count and clusters[indent][0] == " ":
+        indent += 1
+    if indent >= room and sum(cluster_width for _, cluster_width in clusters) > room:
+        index = indent
+    while index < count:
+        used, stop, best = 0, index, -1
+        inked = False
+        while stop < count and used + clusters[stop][1] <= room:
+            cluster, cluster_width = clusters[stop]
+            used += cluster_width
+            if cluster == " ":
+                if inked:
+                    best = stop
+            else:
+                inked = True
+                following = clusters[stop + 1][0] if stop + 1 < count else " "
+                wide = cluster_width == 2 or (stop + 1 < count and clusters[stop + 1][1] == 2)
+                if cluster in "/-":
+                    before = clusters[stop - 1][0] if stop > index else " "
+                    if before not in " -/" and following not in " -/":
+                        best = stop + 1
+                elif wide and following not in _CLOSING and cluster not in _OPENING and following != " ":
+                    best = stop + 1
+            stop += 1
+        if stop == count:
+            yield (offsets[index], offsets[count])
+            return
+        if clusters[stop][0] == " " and inked:
+            best = stop
+        if best <= index or best > stop:
+            best = max(stop, index + 1)
+        resume = best
+        while best > index + 1 and clusters[best - 1][0] == " ":
+            best -= 1
+        while resume < count and clusters[resume][0] == " ":
+            resume += 1
+        yield (offsets[index], offsets[best])
+        index, room = resume, rest
+
+
+def _hard_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
+    """Slices cut wherever the line is full: for diffs, where every column counts."""
+    if one_cell_each(text):
+        position, room = 0, first
+        while position < len(text):
+            yield (position, min(position + room, len(text)))
+            position, room = position + room, rest
+        return
+    start = position = used = 0
+    room = first
+    for cluster, cluster_width in cells(text):
+        if used + cluster_width > room and position > start:
+            yield (start, position)
+            start, used, room = position, 0, rest
+        used += cluster_width
+        position += len(cluster)
+    if start < position:
+        yield (start, position)
+
+
+def breaks(text: str, first: int, rest: int, *, hard: bool = False) -> Iterator[tuple[int, int]]:
+    """Where `text` (one paragraph, no newline) breaks when its lines have `first`, then `rest` cells."""
+    first, rest = max(first, 1), max(rest, 1)
+    if hard:
+        return _hard_breaks(text, first, rest)
+    return (_narrow_breaks if one_cell_each(text) else _wide_breaks)(text, first, rest)
+
+
+def _paragraphs(spans: Sequence[Span]) -> Iterator[list[Span]]:
+    """Spans split at newlines."""
+    current: list[Span] = []
+    for span in spans:
+        if "\n" not in span.text:
+            current.append(span)
+            continue
+        head, *others = span.text.split("\n")
+        if head:
+            current.append(Span(head, span.style))
+        for other in others:
+            yield current
+            current = [Span(other, span.style)] if other else []
+    yield current
+
+
+def wrap(
+    spans: Sequence[Span],
+    width: int | None,
+    first: Sequence[Span] = (),
+    rest: Sequence[Span] = (),
+    *,
+    hard: bool = False,
+) -> list[Line]:
+    """Lines of at most `width` cells, prefixes included; `None` breaks at newlines only.
+
+    A prefix that leaves no room is kept all the same, with one cell for the text: callers narrow the width first.
+    """
+    out: list[Line] = []
+    prefix: Sequence[Span] = first
+    rest_width = width_of(rest)
+    for paragraph in _paragraphs(spans):
+        text = text_of(paragraph)
+        if not text:
+            out.append(list(prefix))
+            prefix = rest
+            continue
+        if width is None:
+            out.append([*prefix, *paragraph])
+            prefix = rest
+            continue
+        for start, end in breaks(text, width - width_of(prefix), width - rest_width, hard=hard):
+            out.append([*prefix, *slice_line(paragraph, start, end)])
+            prefix = rest
+    return out
+
+
+def trim(line: Line) -> Line:
+    """The line without spaces at its end."""
+    while line:
+        text = line[-1].text.rstrip(" ")
+        if text == line[-1].text:
+            break
+        line = [*line[:-1], Span(text, line[-1].style)] if text else line[:-1]
+    return line
