@@ -150,3 +150,8 @@ def plain_text(content: list[Inline]) -> str:
         else:
             out.append(f"[{part.label}]")
     return "".join(out)
+
+
+def table_chrome(columns: int) -> int:
+    """Cells that a drawn table's borders and padding take: `│ a │ b │`."""
+    return 3 * columns + 1
