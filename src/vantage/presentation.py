@@ -1,10 +1,27 @@
-"""What a display can show: `PresentationContext`."""
+"""What a display can show: `PresentationContext`, the profiles of known clients, and the display instruction.
 
-from typing import Literal
+A client declares its context; the model reads it as a few lines of its instructions, and every surface is fitted
+to it. A context made by hand is taken as it is; what comes from outside passes `from_dict`, which lets nothing
+impossible in.
+"""
+
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
+from vantage import live_terminal
+from vantage.errors import InputError
+from vantage.live_terminal import TRUE_COLOR, LiveTerminal
+
 TableMode = Literal["auto", "wrap", "truncate", "transpose", "records", "off"]
+
+NARROW = 60
+"""Below so many cells the model is asked not to draw tables."""
+COMPACT = 100
+"""Below so many cells, to keep them small."""
+COLOR_DEPTHS = (0, 16, 256, TRUE_COLOR)
 
 
 class PresentationContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,9 +40,10 @@ class PresentationContext(msgspec.Struct, frozen=True, kw_only=True):
     supports_mermaid: bool = False
 
     client_type: str = "terminal"
+    """`terminal`, `web`, `telegram`, `slack`, `api` or a name of the client's own; `mixed` for several at once."""
 
     max_table_columns: int | None = None
-    """Derived from the width when not given."""
+    """Derived from the width when not given: see `table_columns`."""
     table_mode: TableMode = "auto"
     wrap_mode: Literal["hard", "soft"] = "hard"
     """`soft`: the client wraps paragraphs itself."""
@@ -34,3 +52,320 @@ class PresentationContext(msgspec.Struct, frozen=True, kw_only=True):
     background: Literal["dark", "light"] = "dark"
     max_message_units: int | None = None
     """The longest message the client takes, in its own units; `None`: no limit."""
+
+    @property
+    def table_columns(self) -> int:
+        """How many columns a table may have: what the client said, else what its width suggests.
+
+        15 cells a column on a narrow display and 20 on others, so that it agrees with the advice in the
+        instruction: 3 at 45, 3 to 4 from 60 to 99, 6 at 120.
+        """
+        if self.max_table_columns is not None:
+            return self.max_table_columns
+        return max(1, self.content_width // (15 if self.content_width < NARROW else 20))
+
+    def to_system_instruction(self) -> str:
+        """The display in words, for a system prompt: the width, and a line for whatever is missing or special."""
+        return "\n".join([line.text.format(self) for line in INSTRUCTION if line.applies(self)])
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "PresentationContext":
+        """The context a client sent. Unknown keys are ignored; a value that cannot be is an `InputError`.
+
+        `terminal_width`, all that older clients send, stands for `content_width` where that is not given.
+        """
+        return cls(**_checked(values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field, ready for JSON and for `from_dict`."""
+        return msgspec.structs.asdict(self)
+
+    def merge(self, *others: "PresentationContext") -> "PresentationContext":
+        """What all of them can show: the smallest sizes, the capabilities common to all.
+
+        Where they differ in kind, the table mode is `auto`, the background dark, the client `mixed`. The order of
+        the contexts makes no difference.
+        """
+        contexts = (self, *others)
+        merged = {field: combine([getattr(each, field) for each in contexts]) for field, combine in _MERGE.items()}
+        if merged["max_table_columns"] is not None:
+            # A limit that was stated for one must not allow more than the width of another does.
+            merged["max_table_columns"] = min(each.table_columns for each in contexts)
+        return PresentationContext(**merged)
+
+
+class InstructionLine(NamedTuple):
+    applies: Callable[[PresentationContext], bool]
+    text: str
+    """Formatted with the context as `{0}`."""
+
+
+# The order is part of the contract. Images and mermaid are said when they are there, the rest when it is missing;
+# a column limit that was only derived says nothing, the advice for the width has said it.
+INSTRUCTION: tuple[InstructionLine, ...] = (
+    InstructionLine(lambda _: True, "## Display Context"),
+    InstructionLine(lambda _: True, "Output width: {0.content_width} characters."),
+    InstructionLine(
+        lambda c: c.content_width < NARROW,
+        "This is a NARROW display. Avoid markdown tables — use vertical key: value lists instead. "
+        "Keep lines under {0.content_width} characters.",
+    ),
+    InstructionLine(
+        lambda c: NARROW <= c.content_width < COMPACT,
+        "Prefer compact tables (≤3-4 columns). For wider data, use key: value format.",
+    ),
+    InstructionLine(lambda c: not c.supports_tables, "Markdown tables are NOT supported. Use lists or indented text."),
+    InstructionLine(
+        lambda c: not c.supports_code_blocks, "Fenced code blocks are NOT supported. Indent code with 4 spaces."
+    ),
+    InstructionLine(lambda c: c.supports_images, "Inline images are supported (the client can render them)."),
+    InstructionLine(lambda c: not c.supports_markdown, "Markdown is NOT supported. Use plain text only."),
+    InstructionLine(lambda c: c.supports_mermaid, "Mermaid diagrams are supported (the client can render them)."),
+    InstructionLine(lambda c: not c.supports_unicode, "Unicode is NOT supported. Use ASCII characters only."),
+    InstructionLine(
+        lambda c: not c.supports_rich_text, "Rich text is NOT supported. Do not use bold, italics or links."
+    ),
+    InstructionLine(lambda c: c.content_height is not None, "Output height: {0.content_height} lines. Be brief."),
+    InstructionLine(
+        # Where there are no tables at all, a limit on their columns would contradict the line above.
+        lambda c: c.max_table_columns is not None and c.supports_tables,
+        "Maximum table columns: {0.max_table_columns}.",
+    ),
+)
+
+
+def _smallest(values: list[int | None]) -> int | None:
+    """The tightest limit; `None` is no limit."""
+    return min((value for value in values if value is not None), default=None)
+
+
+def _agreed(otherwise: str) -> Callable[[list[str]], str]:
+    """What all say, else `otherwise`."""
+    return lambda values: values[0] if len(set(values)) == 1 else otherwise
+
+
+# field → how the values of several displays become one
+_MERGE: dict[str, Callable[[list[Any]], Any]] = {
+    "content_width": min,
+    "content_height": _smallest,
+    "supports_markdown": all,
+    "supports_tables": all,
+    "supports_code_blocks": all,
+    "supports_images": all,
+    "supports_rich_text": all,
+    "supports_unicode": all,
+    "supports_mermaid": all,
+    "client_type": _agreed("mixed"),
+    "max_table_columns": _smallest,
+    "table_mode": _agreed("auto"),
+    "wrap_mode": _agreed("hard"),
+    "color_depth": min,
+    "background": _agreed("dark"),
+    "max_message_units": _smallest,
+}
+
+
+class _Rule(NamedTuple):
+    accepts: Callable[[Any], bool]
+    expected: str
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _count(highest: int, *, or_none: bool = False) -> _Rule:
+    return _Rule(
+        lambda value: (or_none and value is None) or (_is_int(value) and 1 <= value <= highest),
+        f"a whole number from 1 to {highest}" + (" or null" if or_none else ""),
+    )
+
+
+def _one_of(*words: str) -> _Rule:
+    return _Rule(lambda value: isinstance(value, str) and value in words, f"one of {', '.join(words)}")
+
+
+_CELLS = 65_535  # a terminal's size has 16 bits (TIOCGWINSZ)
+_FLAG = _Rule(lambda value: isinstance(value, bool), "true or false")
+
+# field → what `from_dict` takes for it
+_RULES: dict[str, _Rule] = {
+    "content_width": _count(_CELLS),
+    "content_height": _count(_CELLS, or_none=True),
+    "supports_markdown": _FLAG,
+    "supports_tables": _FLAG,
+    "supports_code_blocks": _FLAG,
+    "supports_images": _FLAG,
+    "supports_rich_text": _FLAG,
+    "supports_unicode": _FLAG,
+    "supports_mermaid": _FLAG,
+    "client_type": _Rule(
+        lambda value: isinstance(value, str) and 0 < len(value) <= 64 and value.isprintable(),
+        "a name of 1 to 64 printable characters",
+    ),
+    "max_table_columns": _count(_CELLS, or_none=True),
+    "table_mode": _one_of(*get_args(TableMode)),
+    "wrap_mode": _one_of("hard", "soft"),
+    "color_depth": _Rule(lambda value: _is_int(value) and value in COLOR_DEPTHS, "0, 16, 256 or 16777216"),
+    "background": _one_of("dark", "light"),
+    "max_message_units": _count(2**31 - 1, or_none=True),
+}
+_DEFAULTS = PresentationContext()
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The known fields among `values`, each of them possible."""
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f"presentation must be an object, not {_shown(values)}", hint='send its fields, as {"content_width": 80}'
+        )
+    checked = {field: _check(field, rule, values[field]) for field, rule in _RULES.items() if field in values}
+    terminal_width = values.get("terminal_width")
+    if terminal_width is not None:
+        checked.setdefault("content_width", _check("terminal_width", _RULES["content_width"], terminal_width))
+    return checked
+
+
+def _check(field: str, rule: _Rule, value: Any) -> Any:
+    if rule.accepts(value):
+        return value
+    default = getattr(_DEFAULTS, "content_width" if field == "terminal_width" else field)
+    fallback = "null" if default is None else str(default).lower()
+    raise InputError(
+        f"{field} must be {rule.expected}, not {_shown(value)}", hint=f"leave it out for the default, {fallback}"
+    )
+
+
+def _shown(value: Any) -> str:
+    """The value in an error message: short, whatever it is."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return f"a very long {type(value).__name__}"
+
+
+MARGIN = 6
+"""Cells of a terminal's width that bullets, indents and borders take."""
+MIN_CONTENT_WIDTH = 20
+
+_PROFILES: dict[str, PresentationContext] = {
+    "telegram": PresentationContext(
+        content_width=45,
+        supports_tables=False,
+        supports_images=True,
+        client_type="telegram",
+        wrap_mode="soft",
+        color_depth=0,
+        max_message_units=4096,
+    ),
+    "web": PresentationContext(
+        content_width=100,
+        supports_images=True,
+        supports_mermaid=True,
+        client_type="web",
+        wrap_mode="soft",
+        color_depth=TRUE_COLOR,
+    ),
+    "slack": PresentationContext(
+        content_width=80,
+        supports_tables=False,
+        supports_images=True,
+        client_type="slack",
+        wrap_mode="soft",
+        color_depth=0,
+        # The sum over a message's markdown blocks; with other blocks it may be a little more.
+        max_message_units=12_000,
+    ),
+    "api": PresentationContext(
+        content_width=120,
+        supports_markdown=False,
+        supports_tables=False,
+        supports_code_blocks=False,
+        client_type="api",
+        color_depth=0,
+    ),
+}
+PROFILES = ("terminal", *_PROFILES)
+
+
+def terminal_context(terminal: LiveTerminal) -> PresentationContext:
+    """A terminal's context. Mermaid needs graphics; a window too small for anything is treated as 20 cells wide."""
+    return PresentationContext(
+        content_width=max(terminal.columns - MARGIN, MIN_CONTENT_WIDTH),
+        supports_unicode=terminal.unicode,
+        supports_mermaid=terminal.sixel,
+        client_type="terminal",
+        color_depth=terminal.color_depth,
+        background=terminal.background,
+    )
+
+
+def profile(name: str, **overrides: Any) -> PresentationContext:
+    """The context of a known client, with some fields set otherwise. `terminal` is the one this process runs in."""
+    if name not in PROFILES:
+        raise InputError(f"no profile is called {_shown(name)}", hint=_suggestion(name, PROFILES))
+    for field in overrides:
+        if field not in _RULES:
+            raise InputError(f"a presentation has no field {_shown(field)}", hint=_suggestion(field, _RULES))
+    base = _PROFILES.get(name) or terminal_context(live_terminal.read())
+    return msgspec.structs.replace(base, **_checked(overrides))
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    known = list(known)
+    close = difflib.get_close_matches(str(word).lower(), known, n=1)
+    return f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}"
+
+
+def system_instructions(
+    parts: Mapping[str, str | None] | Iterable[tuple[str, str | None]],
+    additional: str | None = None,
+    presentation: PresentationContext | None = None,
+) -> str:
+    """An agent's instructions: the sections of `parts` in their order, a blank line between them.
+
+    Two blocks find their own place among them: base · session · **additional** · plugins · formatting · **display** ·
+    task completion. A section that is missing leaves no gap, one of another name stays where it stands, an empty
+    one is left out.
+    """
+    given = parts.items() if isinstance(parts, Mapping) else parts
+    sections = [(_section(name), text.strip()) for name, text in given if text and text.strip()]
+    if additional and additional.strip():
+        _place(sections, "additional", additional.strip())
+    if presentation is not None:
+        _place(sections, "display", presentation.to_system_instruction())
+    return "\n\n".join([text for _, text in sections])
+
+
+# block → (the sections it follows, the sections it comes before when none of those is there)
+_PLACES = {
+    "additional": (("base", "session"), ("plugins", "formatting", "task_completion")),
+    "display": (("formatting",), ("task_completion",)),
+}
+
+
+# how a section's name begins → what it is called in `_PLACES`
+_SECTIONS = {
+    "base": "base",
+    "session": "session",
+    "plugin": "plugins",
+    "format": "formatting",
+    "task_completion": "task_completion",
+    "completion": "task_completion",
+}
+
+
+def _section(name: str) -> str:
+    """Which section is meant, however it is spelt: `Formatting advice`, `task-completion`."""
+    word = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return next((section for start, section in _SECTIONS.items() if word.startswith(start)), word)
+
+
+def _place(sections: list[tuple[str, str]], block: str, text: str) -> None:
+    after, before = _PLACES[block]
+    names = [name for name, _ in sections]
+    following = [index + 1 for index, name in enumerate(names) if name in after]
+    preceding = [index for index, name in enumerate(names) if name in before]
+    sections.insert(following[-1] if following else preceding[0] if preceding else len(sections), (block, text))

@@ -1,0 +1,103 @@
+"""The displays of a conversation, as one immutable value: a context per client, a context per agent.
+
+What is drawn follows the displays at once (`for_agent`). What an agent is told follows them from its next turn on:
+`instruction` speaks of the displays as they were at `begin_turn`. A refused change leaves the value as it was.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from vantage.errors import InputError
+from vantage.presentation import PresentationContext
+
+_CONVERSATION = ""  # the key, among agents, of all that have no context of their own
+
+
+class Contexts(msgspec.Struct, frozen=True, kw_only=True):
+    clients: dict[str, PresentationContext] = {}
+    agents: dict[str, PresentationContext] = {}
+    """Only of agents whose output goes elsewhere than to the clients: a sub-agent that writes a file."""
+    primary: str | None = None
+    """The client that alone counts while it is attached."""
+    turn: dict[str, PresentationContext] = {}
+    """As they were when the running turn began; empty before the first."""
+
+    def apply(
+        self, client_id: str, *, terminal_width: Any = None, presentation: Any = None, primary: Any = None
+    ) -> "Contexts":
+        """What a `client_config` brings about; `None` is what it does not mention.
+
+        `presentation` (an object or a `PresentationContext`) replaces the client's context. `terminal_width` alone,
+        a resize, changes the width of one that is known and makes a default context otherwise. `primary` true
+        makes the client the one that counts, false gives that up.
+        """
+        if not isinstance(client_id, str) or not client_id:
+            raise InputError("client_id must be a non-empty string", hint="choose one name per client and keep it")
+        if primary is not None and not isinstance(primary, bool):
+            raise InputError("primary must be true or false", hint="leave it out to keep what holds")
+        context = _context(self.clients.get(client_id), terminal_width, presentation)
+        chosen = self.primary
+        if primary is True:
+            chosen = client_id
+        elif primary is False and chosen == client_id:
+            chosen = None
+        return replace(self, clients={**self.clients, client_id: context}, primary=chosen)
+
+    def without(self, client_id: str) -> "Contexts":
+        """The client has gone."""
+        return replace(
+            self,
+            clients={name: context for name, context in self.clients.items() if name != client_id},
+            primary=None if self.primary == client_id else self.primary,
+        )
+
+    def with_agent(self, agent_id: str, presentation: Any) -> "Contexts":
+        """The agent writes for a display of its own; `None`: for the clients again."""
+        if not isinstance(agent_id, str) or not agent_id:
+            raise InputError("agent_id must be a non-empty string", hint="use the id in the agent's events")
+        agents = {name: context for name, context in self.agents.items() if name != agent_id}
+        if presentation is not None:
+            agents[agent_id] = _context(None, None, presentation)
+        return replace(self, agents=agents)
+
+    def for_agent(self, agent_id: str | None = None) -> PresentationContext:
+        """The agent's own context, else the primary client's, else what all clients can show, else the default."""
+        if agent_id and agent_id in self.agents:
+            return self.agents[agent_id]
+        if self.primary is not None and self.primary in self.clients:
+            return self.clients[self.primary]
+        first, *others = self.clients.values() or [PresentationContext()]
+        return first.merge(*others)
+
+    def begin_turn(self, agent_id: str | None = None) -> "Contexts":
+        """The displays as they are now hold for the turn that begins: the conversation's, or one sub-agent's only."""
+        if agent_id:
+            return replace(self, turn={**self.turn, agent_id: self.for_agent(agent_id)})
+        return replace(self, turn={**self.agents, _CONVERSATION: self.for_agent()})
+
+    def turn_context(self, agent_id: str | None = None) -> PresentationContext:
+        """The context that the agent's running turn began with; before any turn, the present one."""
+        for key in (agent_id or _CONVERSATION, _CONVERSATION):
+            if key in self.turn:
+                return self.turn[key]
+        return self.for_agent(agent_id)
+
+    def instruction(self, agent_id: str | None = None) -> str:
+        """The display instruction of the agent's running turn."""
+        return self.turn_context(agent_id).to_system_instruction()
+
+
+def _context(known: PresentationContext | None, terminal_width: Any, presentation: Any) -> PresentationContext:
+    if isinstance(presentation, PresentationContext):
+        return presentation
+    if presentation is None:
+        stated = PresentationContext.from_dict({"terminal_width": terminal_width})
+        if known is None:
+            return stated
+        return known if terminal_width is None else replace(known, content_width=stated.content_width)
+    if terminal_width is not None and isinstance(presentation, Mapping):
+        presentation = {"terminal_width": terminal_width, **presentation}
+    return PresentationContext.from_dict(presentation)
