@@ -99,5 +99,5 @@ def _context(known: PresentationContext | None, terminal_width: Any, presentatio
             return stated
         return known if terminal_width is None else replace(known, content_width=stated.content_width)
     if terminal_width is not None and isinstance(presentation, Mapping):
-        presentation = {"terminal_width": terminal_width, **presentation}
+        presentation = {**presentation, "terminal_width": terminal_width}
     return PresentationContext.from_dict(presentation)
