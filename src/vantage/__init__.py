@@ -1,0 +1,53 @@
+"""Vantage: the terminal and the display of an AI agent.
+
+The public names. Each is loaded when it is first used, so that importing one room does not furnish the house.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vantage.events import decode_event, encode_event
+    from vantage.formatter import MIN_TERMINAL_WIDTH, Formatter, FormatterConfig
+    from vantage.presentation import PresentationContext, profile
+    from vantage.surfaces import render
+    from vantage.timeline.fold import Timeline
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Formatter": "vantage.formatter",
+    "FormatterConfig": "vantage.formatter",
+    "MIN_TERMINAL_WIDTH": "vantage.formatter",
+    "PresentationContext": "vantage.presentation",
+    "Timeline": "vantage.timeline.fold",
+    "decode_event": "vantage.events",
+    "encode_event": "vantage.events",
+    "profile": "vantage.presentation",
+    "render": "vantage.surfaces",
+}
+
+__all__ = [
+    "MIN_TERMINAL_WIDTH",
+    "Formatter",
+    "FormatterConfig",
+    "PresentationContext",
+    "Timeline",
+    "decode_event",
+    "encode_event",
+    "profile",
+    "render",
+]
+
+
+def __getattr__(name: str) -> Any:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'vantage' has no attribute {name!r}")
+    value = getattr(import_module(place), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES})

@@ -19,6 +19,11 @@ _TRUE_COLOR_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "
 # Only those that draw sixels as they are installed: xterm and VS Code can, but have to be told to.
 _SIXEL_TERMS = ("foot", "mlterm", "contour", "yaft", "wezterm", "rio")
 _SIXEL_PROGRAMS = frozenset({"iterm.app", "wezterm", "mintty", "mlterm", "contour", "rio"})
+_LINK_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "contour", "wezterm", "rio")
+_LINK_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "hyper", "mintty", "contour", "rio"})
+_LINK_VARIABLES = ("WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
+_LINK_VTE = 5000
+"""The release of GNOME's terminal widget that learnt links, as VTE_VERSION has it."""
 _MULTIPLEXERS = ("tmux", "screen")
 _COLORLESS_TERMS = ("", "dumb", "unknown", "vt100", "vt102", "vt220")
 # The Linux console has a font of 512 glyphs: no emoji, nothing wide.
@@ -34,6 +39,8 @@ class LiveTerminal(msgspec.Struct, frozen=True, kw_only=True):
     """Colours: 0, 16, 256 or 16777216."""
     unicode: bool = True
     sixel: bool = False
+    hyperlinks: bool = False
+    """Whether links can be attached to text (OSC 8)."""
     background: Literal["dark", "light"] = "dark"
 
 
@@ -44,6 +51,7 @@ def describe(environment: Mapping[str, str], *, columns: int | None, is_terminal
         color_depth=_color_depth(environment, is_terminal=is_terminal),
         unicode=_has_unicode(environment),
         sixel=is_terminal and _has_sixel(environment),
+        hyperlinks=is_terminal and _has_hyperlinks(environment),
         background=_background(environment),
     )
 
@@ -118,6 +126,18 @@ def _has_sixel(environment: Mapping[str, str]) -> bool:
         "sixel" in term
         or term.startswith(_SIXEL_TERMS)
         or environment.get("TERM_PROGRAM", "").lower() in _SIXEL_PROGRAMS
+    )
+
+
+def _has_hyperlinks(environment: Mapping[str, str]) -> bool:
+    if _is_multiplexed(environment):
+        return False
+    vte = environment.get("VTE_VERSION", "")
+    return (
+        environment.get("TERM", "").lower().startswith(_LINK_TERMS)
+        or environment.get("TERM_PROGRAM", "").lower() in _LINK_PROGRAMS
+        or any(environment.get(name) for name in _LINK_VARIABLES)
+        or (vte.isdigit() and int(vte) >= _LINK_VTE)
     )
 
 

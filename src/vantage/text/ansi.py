@@ -31,6 +31,8 @@ class Encoder:
         previous: Style = NORMAL
         after = ""
         for span in spans:
+            if not span.text:
+                continue
             style = span.style
             if style is not previous and style != previous:
                 out.append(after)

@@ -4,6 +4,8 @@ The first sixteen palette entries belong to the user's theme, so nothing is ever
 by number is used as it is.
 """
 
+from typing import Literal
+
 import msgspec
 
 from vantage.text.style import Color, Style
@@ -90,6 +92,7 @@ class Palette(msgspec.Struct, frozen=True):
     codes: dict[str, str]
     """token → SGR parameters of the foreground."""
     depth: int = 256
+    background_name: Literal["dark", "light"] = "dark"
 
     @classmethod
     def derive(
@@ -118,7 +121,7 @@ class Palette(msgspec.Struct, frozen=True):
             codes = {token: f"38;5;{number}" for token, number in numbers.items()}
         for alias, token in _ALIASES.items():
             codes[alias] = codes[token]
-        return cls(codes, depth)
+        return cls(codes, depth, "light" if light else "dark")
 
     def foreground(self, color: Color) -> str:
         if isinstance(color, str):

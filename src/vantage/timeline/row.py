@@ -67,6 +67,8 @@ class OutputBlock(msgspec.Struct, frozen=True, tag="output"):
 
     content: str
     max_lines: int | None = 5
+    error: bool = False
+    """The words of a failure, drawn in red."""
 
 
 class DiffLine(msgspec.Struct, frozen=True):

@@ -1,0 +1,3 @@
+from vantage.cli import main
+
+main()

@@ -1,0 +1,35 @@
+"""`vantage format`: an agent's JSON stream in, readable output out."""
+
+from typing import Any
+
+import click
+
+_SOURCES = ("auto", "vantage")
+_SURFACES = ("terminal", "plain", "html", "telegram", "slack")
+
+
+@click.command(name="format")
+@click.argument("file", required=False, default="-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--from", "source", type=click.Choice(_SOURCES), default="auto", show_default=True, help="Whose stream it is.")
+@click.option("--surface", type=click.Choice(_SURFACES), default="terminal", show_default=True, help="What to draw for.")
+@click.option(
+    "--width",
+    type=click.IntRange(0, 10_000),
+    help="Columns to fit into; 30 or less leaves paragraphs on one line.  [default: the terminal's; none in a pipe]",
+)
+@click.option("--plain", is_flag=True, help="No colours and no escape codes.")
+@click.option("--each", is_flag=True, help="Print every event as it comes, instead of each call once it is complete.")
+@click.option("-v", "--verbose", is_flag=True, help="Show messages that nobody knows, too.")
+def format(**options: Any) -> None:
+    """Show an agent's JSON stream as readable text.
+
+    Reads one JSON event a line from FILE, or from standard input. On a terminal, running calls are shown below and
+    replaced when they complete; in a pipe each call is printed once.
+
+    \b
+      vantage format conversation.jsonl
+      my-agent --json | vantage format
+    """
+    from vantage.cli.formatting import run
+
+    run(**options)

@@ -1,0 +1,260 @@
+"""How `vantage format` reads, folds and prints."""
+
+import os
+import select
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from typing import IO, Protocol
+
+import click
+import msgspec
+
+from vantage import live_terminal
+from vantage.cli.live import LiveRegion
+from vantage.errors import EventError
+from vantage.events import Event, UnknownEvent, decode_event
+from vantage.formatter import Formatter, FormatterConfig
+from vantage.text.sanitize import decode, sanitize
+from vantage.timeline.fold import Timeline
+from vantage.timeline.row import Row
+
+_REDRAW = 0.05
+"""Seconds between two drawings of what is still running."""
+
+
+class _Printer(Protocol):
+    """Where formatted text goes."""
+
+    def raw(self, text: str) -> None:
+        """A line that was no event."""
+
+    def event(self, event: Event) -> None: ...
+
+    def pause(self) -> None:
+        """No input is at hand: show what there is."""
+
+    def finish(self) -> None: ...
+
+
+class _Text:
+    """Rows as text, printed in the order in which they complete. On a terminal, open ones are drawn below."""
+
+    def __init__(self, formatter: Formatter, width: int | None, live: LiveRegion | None) -> None:
+        self._formatter = formatter
+        self._fixed_width = width
+        self._live = live
+        self._timeline = Timeline()
+        self._open: dict[str, None] = {}
+        self._printed: dict[str, Row] = {}
+        self._began = False
+        self._drawn_at = 0.0
+
+    @property
+    def _width(self) -> int:
+        if self._fixed_width is not None:
+            return self._fixed_width
+        return shutil.get_terminal_size().columns if self._live else 0
+
+    def raw(self, text: str) -> None:
+        self._print(text)
+
+    def event(self, event: Event) -> None:
+        changed = self._timeline.add(event)
+        if changed is not None:
+            self._open[changed] = None
+        for row_id in [row_id for row_id in self._open if not self._timeline.is_open(row_id)]:
+            del self._open[row_id]
+            self._commit(row_id)
+        if self._live and time.monotonic() - self._drawn_at > _REDRAW:
+            self.pause()
+
+    def _commit(self, row_id: str) -> None:
+        row = self._timeline.row(row_id)
+        shown = msgspec.structs.replace(row, seq=None, ts=None)
+        if self._printed.get(row_id) == shown:
+            return
+        if row.kind in ("message", "reasoning"):
+            self._printed[row_id] = shown  # the whole may still come, after its deltas
+        else:
+            self._timeline.forget(row_id)
+        self._print(self._formatter.format_row(row, self._width))
+
+    def _print(self, text: str) -> None:
+        if self._began:
+            text = f"\n{text}"
+        self._began = True
+        if self._live:
+            self._live.print(text)
+            return
+        _write(text + "\n")
+
+    def pause(self) -> None:
+        if self._live:
+            self._drawn_at = time.monotonic()
+            width = self._width
+            rows = [self._formatter.format_row(self._timeline.row(row_id), width) for row_id in self._open]
+            self._live.draw("\n\n".join(rows), gap=self._began)
+        else:
+            _flush()
+
+    def finish(self) -> None:
+        for row_id in self._open:
+            self._commit(row_id)
+        if self._live:
+            self._live.close()
+        _flush()
+
+
+class _Each:
+    """Every event, as `Formatter.format_event` has it."""
+
+    def __init__(self, formatter: Formatter, width: int) -> None:
+        self._formatter = formatter
+        self._width = width
+
+    def raw(self, text: str) -> None:
+        _write(text + "\n")
+
+    def event(self, event: Event) -> None:
+        if text := self._formatter.format_event(event, self._width):
+            _write(text + "\n")
+
+    def pause(self) -> None:
+        _flush()
+
+    def finish(self) -> None:
+        _flush()
+
+
+class _Whole:
+    """A surface that is drawn when everything is known."""
+
+    def __init__(self, surface: str, width: int | None) -> None:
+        self._surface = surface
+        self._overrides = {"content_width": width} if width else {}
+        self._timeline = Timeline()
+
+    def raw(self, text: str) -> None:
+        self._timeline.add({"type": "assistant_text", "text": text})
+
+    def event(self, event: Event) -> None:
+        self._timeline.add(event)
+
+    def pause(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        from vantage.presentation import profile
+        from vantage.surfaces import draw
+
+        name = {"html": "web", "plain": "api"}.get(self._surface, self._surface)
+        output = draw(self._timeline.rows, profile(name, **self._overrides), self._surface).output
+        text = output if isinstance(output, str) else msgspec.json.format(msgspec.json.encode(output)).decode()
+        _write(text + "\n")
+        _flush()
+
+
+def run(*, file: str, source: str, surface: str, width: int | None, plain: bool, each: bool, verbose: bool) -> None:
+    """Reads the stream to its end. What could not be read is shown, reported on stderr, and does not fail the run."""
+    del source  # one kind of stream so far: our own events
+    if surface not in ("terminal", "plain") and each:
+        raise click.UsageError(f"--each prints text: it goes with --surface terminal or plain, not {surface}")
+    printer = _printer(surface, width, plain=plain or surface == "plain", each=each)
+    unknown = 0
+    number = 0
+    try:
+        with _open(file) as stream:
+            for line in _lines(stream):
+                if line is None:
+                    printer.pause()
+                    continue
+                number += 1
+                if not line.strip():
+                    continue
+                try:
+                    event = decode_event(line)
+                except EventError as error:
+                    _say(f"line {number}: {error}")
+                    printer.raw(sanitize(decode(line.rstrip(b"\r\n"))))
+                    continue
+                if isinstance(event, UnknownEvent):
+                    unknown += 1
+                    if not verbose:
+                        continue
+                printer.event(event)
+        printer.finish()
+    except BrokenPipeError:
+        _leave_quietly()
+    except KeyboardInterrupt:
+        printer.finish()
+        raise SystemExit(130) from None
+    if unknown and not verbose:
+        _say(f"{unknown} message{'' if unknown == 1 else 's'} of unknown type not shown: -v shows them")
+
+
+def _printer(surface: str, width: int | None, *, plain: bool, each: bool) -> _Printer:
+    if surface not in ("terminal", "plain"):
+        return _Whole(surface, width)
+    terminal = live_terminal.read((1,))
+    on_terminal = sys.stdout.isatty()
+    colored = terminal.color_depth > 0 and not plain
+    formatter = Formatter(
+        FormatterConfig(
+            plain_text=not colored,
+            background_color="#ffffff" if terminal.background == "light" else "#000000",
+            hyperlinks=colored and terminal.hyperlinks,
+        )
+    )
+    if each:
+        return _Each(formatter, width if width is not None else terminal.columns if on_terminal else 0)
+    live = LiveRegion(sys.stdout) if on_terminal and os.environ.get("TERM") != "dumb" else None
+    if width is None and not on_terminal and os.environ.get("COLUMNS"):
+        width = terminal.columns
+    return _Text(formatter, width, live)
+
+
+def _open(file: str) -> IO[bytes]:
+    if file == "-":
+        if sys.stdin.isatty():
+            _say("reading events from the keyboard, one JSON object a line; Ctrl-D ends")
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
+    return open(file, "rb", buffering=0)  # noqa: PTH123, SIM115 -- the caller closes it
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
+    """Lines, split on LF only; `None` whenever the next one must be waited for."""
+    pending: list[bytes] = []
+    while True:
+        if not select.select([stream], [], [], 0)[0]:
+            yield None
+        chunk = stream.read(1 << 16)
+        if not chunk:
+            break
+        if b"\n" not in chunk:
+            pending.append(chunk)
+            continue
+        first, *rest = chunk.split(b"\n")
+        yield b"".join([*pending, first])
+        pending = [rest.pop()]
+        yield from rest
+    if last := b"".join(pending):
+        yield last
+
+
+def _write(text: str) -> None:
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+
+
+def _flush() -> None:
+    sys.stdout.buffer.flush()
+
+
+def _say(message: str) -> None:
+    click.echo(f"vantage format: {message}", err=True)
+
+
+def _leave_quietly() -> None:
+    """The reader of our output has gone, as `head` does: nothing to say, and nothing for the interpreter to flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

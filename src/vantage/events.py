@@ -1,0 +1,449 @@
+"""What an agent and a terminal can say: one tagged union, and its JSON.
+
+Decoding is forgiving, because a transcript must not lose a line: an unknown type becomes `UnknownEvent`, a field
+nobody knows is kept in `extra`, and one of the wrong type is kept there too while its text is shown. So
+`encode_event(decode_event(x))` says what `x` said. Both spellings of a key (`toolCallId`, `tool_call_id`) are read.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from vantage.errors import EventError
+
+Json = Any
+"""A value that came from JSON."""
+
+
+class Agent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who speaks: depth 0 is the root agent, more are its sub-agents."""
+
+    id: str = ""
+    name: str = ""
+    depth: int = 0
+
+
+_COMMON = ("conversation_id", "raw_offset")
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _camel_but_common(name: str) -> str:
+    """Tool events are camelCase on the wire, what all events share is not."""
+    return name if name in _COMMON else _camel(name)
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True):
+    type: ClassVar[str]
+
+    conversation_id: str | None = None
+    seq: int | None = None
+    """Assigned by the conversation's log, without gaps."""
+    ts: int | None = None
+    """Milliseconds since the epoch."""
+    agent: Agent | None = None
+    raw_offset: int | None = None
+    """For events derived from the terminal: where in its output they arose."""
+    extra: dict[str, Json] = {}
+    """What came with the event and has no place in it, as it came."""
+
+
+class UserMessage(_Event, frozen=True, kw_only=True):
+    type = "user_message"
+    text: str = ""
+
+
+class AssistantText(_Event, frozen=True, kw_only=True):
+    type = "assistant_text"
+    text: str = ""
+    message_id: str | None = None
+
+
+class AssistantDelta(_Event, frozen=True, kw_only=True):
+    """A piece of a message; a later `AssistantText` with that id is the whole and replaces it."""
+
+    type = "assistant_delta"
+    text: str = ""
+    message_id: str | None = None
+
+
+class AssistantReasoning(_Event, frozen=True, kw_only=True):
+    type = "assistant_reasoning"
+    text: str = ""
+    message_id: str | None = None
+
+
+class ReasoningDelta(_Event, frozen=True, kw_only=True):
+    type = "reasoning_delta"
+    text: str = ""
+    message_id: str | None = None
+
+
+class ToolStart(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
+    type = "tool_start"
+    tool: str = ""
+    tool_call_id: str | None = None
+    args: Json = None
+    render_spec: Json = None
+    spec_hash: str | None = None
+    render_call: str | None = None
+    """ANSI text that the tool's own renderer made of the call."""
+
+
+class ToolOutput(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
+    type = "tool_output"
+    tool_call_id: str | None = None
+    output: Json = None
+    mode: Literal["append", "replace"] = "append"
+
+
+class ToolEnd(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
+    type = "tool_end"
+    tool_call_id: str | None = None
+    tool: str | None = None
+    args: Json = None
+    output: Json = None
+    is_error: bool = False
+    error: Json = None
+    render_result: str | None = None
+    details: Json = None
+    duration_ms: float | None = None
+
+
+class Error(_Event, frozen=True, kw_only=True):
+    type = "error"
+    message: str = ""
+
+
+class Warning(_Event, frozen=True, kw_only=True):  # noqa: A001
+    type = "warning"
+    message: str = ""
+
+
+class Canceled(_Event, frozen=True, kw_only=True):
+    type = "canceled"
+    message: str = ""
+
+
+class TurnComplete(_Event, frozen=True, kw_only=True):
+    type = "turn_complete"
+    finish: Json = None
+    usage: Json = None
+
+
+class ClientConfig(_Event, frozen=True, kw_only=True):
+    type = "client_config"
+    client_id: str = ""
+    terminal_width: int | None = None
+    presentation: dict[str, Json] | None = None
+
+
+class AgentBlockBegin(_Event, frozen=True, kw_only=True):
+    type = "agent_block_begin"
+    block_id: str = ""
+    block_seq: int | None = None
+    cmd: str = ""
+    cwd: str | None = None
+    session_id: str | None = None
+    origin: str = "exec"
+    """`exec`, `interactive` or `typed`."""
+
+
+class AgentBlockDelta(_Event, frozen=True, kw_only=True):
+    type = "agent_block_delta"
+    block_id: str = ""
+    text: str = ""
+    spool: Json = None
+
+
+class AgentBlockEnd(_Event, frozen=True, kw_only=True):
+    type = "agent_block_end"
+    block_id: str = ""
+    exit_code: int | None = None
+    done_because: str | None = None
+    duration_ms: float | None = None
+    bytes: int | None = None
+
+
+class ScreenDelta(_Event, frozen=True, kw_only=True):
+    type = "screen_delta"
+    rows: Json = None
+    cursor: Json = None
+    title: str | None = None
+    alt_screen: bool = False
+    cols: int | None = None
+    rows_count: int | None = None
+    block_id: str | None = None
+
+
+class PtyState(_Event, frozen=True, kw_only=True):
+    type = "pty_state"
+    mode: str = ""
+    foreground: Json = None
+    awaiting_secret: bool = False
+    title: str | None = None
+    keyboard: str | None = None
+
+
+class PtyGap(_Event, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+    """Bytes of the terminal's output that retention dropped."""
+
+    type = "pty_gap"
+    start: int | None = None
+    end: int | None = None
+    why: str = ""
+
+
+class UnknownEvent(_Event, frozen=True, kw_only=True):
+    """Something that came as an event and is none of the above: kept whole."""
+
+    type = "unknown"
+    name: str = ""
+    data: dict[str, Json] = {}
+
+
+Event = (
+    UserMessage
+    | AssistantText
+    | AssistantDelta
+    | AssistantReasoning
+    | ReasoningDelta
+    | ToolStart
+    | ToolOutput
+    | ToolEnd
+    | Error
+    | Warning
+    | Canceled
+    | TurnComplete
+    | ClientConfig
+    | AgentBlockBegin
+    | AgentBlockDelta
+    | AgentBlockEnd
+    | ScreenDelta
+    | PtyState
+    | PtyGap
+    | UnknownEvent
+)
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    cls.type: cls for cls in Event.__args__ if cls is not UnknownEvent  # type: ignore[attr-defined]
+}
+
+
+def compact_json(value: Json) -> str:
+    """A value as JSON on one line, `{"a": 1}`."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return repr(type(value))
+
+
+def text_of_value(value: Json) -> str:
+    """A value where text was expected: strings as they are, anything else as JSON, nothing as nothing."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else compact_json(value)
+
+
+# What a field takes: a value that fits, or what to show of one that does not.
+_MISFIT = object()
+
+
+def _take_text(value: Json) -> Any:
+    return value if isinstance(value, str) else _MISFIT
+
+
+def _take_int(value: Json) -> Any:
+    if isinstance(value, bool):
+        return _MISFIT
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else _MISFIT
+
+
+def _take_number(value: Json) -> Any:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else _MISFIT
+
+
+def _take_bool(value: Json) -> Any:
+    return value if isinstance(value, bool) else _MISFIT
+
+
+def _take_object(value: Json) -> Any:
+    return value if isinstance(value, dict) else _MISFIT
+
+
+def _take_mode(value: Json) -> Any:
+    return value if value in ("append", "replace") else _MISFIT
+
+
+def _take_any(value: Json) -> Any:
+    return value
+
+
+def _take_agent(value: Json) -> Any:
+    """An agent with nothing but what it may have; anything else is a misfit, from which only the depth is used."""
+    if not isinstance(value, dict) or not value.keys() <= {"id", "name", "depth"}:
+        return _MISFIT
+    try:
+        return msgspec.convert(value, Agent)
+    except msgspec.ValidationError:
+        return _MISFIT
+
+
+def _salvage_agent(value: Json) -> Agent | None:
+    if not isinstance(value, dict):
+        return Agent(id=value) if isinstance(value, str) else None
+    depth = str(value.get("depth", 0))
+    return Agent(
+        id=text_of_value(value.get("id")),
+        name=text_of_value(value.get("name")),
+        depth=int(depth) if depth.isascii() and depth.isdigit() and len(depth) < 7 else 0,
+    )
+
+
+_Taker = Callable[[Json], Any]
+_TAKERS: dict[Any, _Taker] = {
+    str: _take_text,
+    str | None: _take_text,
+    int | None: _take_int,
+    float | None: _take_number,
+    bool: _take_bool,
+    dict[str, Json] | None: _take_object,
+    Agent | None: _take_agent,
+    Json: _take_any,
+    Literal["append", "replace"]: _take_mode,
+}
+
+
+class _Field(msgspec.Struct, frozen=True):
+    name: str
+    wire: str
+    take: _Taker
+    textual: bool
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+_fields: dict[type[_Event], dict[str, _Field]] = {}
+
+
+def _fields_of(cls: type[_Event]) -> dict[str, _Field]:
+    """Every spelling of every key → its field."""
+    known = _fields.get(cls)
+    if known is None:
+        known = {}
+        for field in msgspec.structs.fields(cls):
+            if field.name in ("extra",) or (cls is UnknownEvent and field.name in ("name", "data")):
+                continue
+            entry = _Field(field.name, field.encode_name, _TAKERS[field.type], field.type in (str, str | None))
+            known |= {field.name: entry, _camel(field.name): entry, field.encode_name: entry}
+        _fields[cls] = known
+    return known
+
+
+def _load(data: bytes | str) -> Json:
+    """JSON as leniently as it can be read: broken UTF-8, lone surrogates, NaN and a byte order mark are not fatal."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    if isinstance(data, bytes):
+        data = data.decode("utf-8", "replace")
+    try:
+        return json.loads(data.removeprefix("\ufeff"))
+    except ValueError as error:
+        raise EventError(f"not JSON: {error}") from None
+    except RecursionError:
+        raise EventError("not JSON that can be read: it is nested too deeply") from None
+
+
+def decode_event(data: bytes | str | dict[str, Json]) -> Event:
+    """An event from a JSON line or its object. Raises `EventError` only for invalid JSON or JSON that is no object."""
+    obj = data if isinstance(data, dict) else _load(data)
+    if not isinstance(obj, dict):
+        raise EventError(f"an event is a JSON object with a \"type\", not {_kind(obj)}")
+    name = obj.get("type")
+    cls = EVENT_TYPES.get(name) if isinstance(name, str) else None
+    if cls is None and isinstance(name, str):
+        cls = EVENT_TYPES.get(_snake(name))
+    if cls is None:
+        common = _assign(UnknownEvent, {key: value for key, value in obj.items() if key in _fields_of(UnknownEvent)})
+        common.pop("extra", None)
+        return UnknownEvent(name=text_of_value(name), data=obj, **common)
+    return cls(**_assign(cls, obj))
+
+
+def _assign(cls: type[_Event], obj: dict[str, Json]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    extra: dict[str, Json] = {}
+    fields = _fields_of(cls)
+    for key, value in obj.items():
+        if key == "type":
+            continue
+        field = fields.get(key)
+        if field is None or field.name in values:
+            extra[key] = value
+            continue
+        if value is None:
+            continue
+        taken = field.take(value)
+        if taken is _MISFIT:
+            extra[key] = value
+            if field.textual:
+                taken = text_of_value(value)
+            elif field.take is _take_bool:
+                taken = value not in (0, "", "0", "false", "False", "no")
+            elif field.take is _take_agent:
+                taken = _salvage_agent(value)
+            else:
+                continue
+        values[field.name] = taken
+    if extra:
+        values["extra"] = extra
+    return values
+
+
+def _kind(value: Json) -> str:
+    names = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
+
+
+def event_to_dict(event: Event) -> dict[str, Json]:
+    """The event as it travels: only what is set, and what came with it."""
+    if isinstance(event, UnknownEvent):
+        return dict(event.data)
+    out: dict[str, Json] = {"type": event.type}
+    for field in msgspec.structs.fields(type(event)):
+        if field.name == "extra":
+            continue
+        value = getattr(event, field.name)
+        if value is None or (value == field.default and field.name not in _ALWAYS):
+            continue
+        out[field.encode_name] = msgspec.to_builtins(value) if isinstance(value, Agent) else value
+    for key, value in event.extra.items():
+        field_of_key = _fields_of(type(event)).get(key)
+        if field_of_key is not None:
+            out.pop(field_of_key.wire, None)
+        out[key] = value
+    return out
+
+
+_ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id"})
+
+
+def encode_event(event: Event) -> bytes:
+    """The event as one line of JSON, without the line end."""
+    data = event_to_dict(event)
+    try:
+        return msgspec.json.encode(data)
+    except (UnicodeError, TypeError, ValueError, msgspec.MsgspecError):
+        return json.dumps(data, default=str).encode()

@@ -1,0 +1,211 @@
+"""The blocks under a row's head → lines of cells."""
+
+from collections.abc import Callable
+from typing import Any
+
+from vantage.document import nodes
+from vantage.surfaces.cells.document import code_lines, document_lines, markdown_lines, verbatim
+from vantage.surfaces.cells.page import Page
+from vantage.text.sgr import parse_ansi
+from vantage.text.spans import Line, Span, width_of
+from vantage.text.style import ACCENT, COLORFUL, ITALIC, NORMAL, RED, VERB, Style
+from vantage.text.wrap import wrap
+from vantage.timeline import row as rows
+
+_TEXT_STYLES = {"default": NORMAL, "monospace": NORMAL, "error": RED, "dim": Style("dim"), "accent": ACCENT}
+_LONGEST_LINE = 2000
+"""Characters of one line of output that are worth showing."""
+
+
+def block_lines(block: rows.Block, page: Page) -> list[Line]:
+    return _DRAW[type(block)](block, page)
+
+
+def _text(block: rows.TextBlock, page: Page) -> list[Line]:
+    return wrap([Span(page.clean(block.content), _TEXT_STYLES[block.style])], page.width)
+
+
+def _markdown(block: rows.MarkdownBlock, page: Page) -> list[Line]:
+    return markdown_lines(block.content, page, ITALIC if block.italic else NORMAL)
+
+
+def _code(block: rows.CodeBlock, page: Page) -> list[Line]:
+    if block.start_line is None:
+        return code_lines(block.content, block.language, page)
+    last = block.start_line + block.content.count("\n")
+    gutter = len(str(last)) + 2
+    out: list[Line] = []
+    numbered = code_lines(block.content, block.language, _unwrapped(page))
+    for number, line in enumerate(numbered, block.start_line):
+        first = [Span(f"{number:>{gutter - 2}}  ", ACCENT)]
+        out += wrap(line, page.width, first, [Span(" " * gutter)], hard=True) or [first]
+    return out
+
+
+def _unwrapped(page: Page) -> Page:
+    return Page(page.context, None, page.glyphs, page.clean, page.notes)
+
+
+def _key_value(block: rows.KeyValueBlock, page: Page) -> list[Line]:
+    out: list[Line] = []
+    for key, value in block.pairs:
+        name = page.clean(key).replace("\n", " ")
+        out += wrap([Span(f"{name}: ", ACCENT), Span(page.clean(value))], page.width, (), [Span("  ")])
+    return out
+
+
+def _badges(block: rows.BadgesBlock, page: Page) -> list[Line]:
+    style = Style(block.color)
+    spans: Line = []
+    for item in block.items:
+        text = page.clean(item).replace("\n", " ")
+        spans += [Span(" ")] if spans else []
+        spans.append(Span(f"{page.glyphs.left}{text}{page.glyphs.right}", style))
+    return wrap(spans, page.width) if spans else []
+
+
+def _list(block: rows.ListBlock, page: Page) -> list[Line]:
+    shown = block.items[: block.max_items] if block.max_items is not None else block.items
+    out: list[Line] = []
+    for item in shown:
+        spans = [Span(page.clean(item.title).replace("\n", " "))]
+        if item.status:
+            badge = page.clean(item.status).replace("\n", " ")
+            spans += [Span(" "), Span(f"{page.glyphs.left}{badge}{page.glyphs.right}", COLORFUL)]
+        out += wrap(spans, page.width, [Span("- ")], [Span("  ")])
+        if item.subtitle:
+            out += wrap([Span(page.clean(item.subtitle), ACCENT)], page.width, [Span("  ")], [Span("  ")])
+    if more := len(block.items) - len(shown):
+        out.append([Span(f"+{more} more", ACCENT)])
+    return out
+
+
+def _ansi(block: rows.AnsiBlock, page: Page) -> list[Line]:
+    out: list[Line] = []
+    for line in parse_ansi(block.content.strip("\n")):
+        out += verbatim([Span(page.clean(span.text), span.style) for span in line], page.width, hard=False)
+    return out
+
+
+def _output(block: rows.OutputBlock, page: Page) -> list[Line]:
+    """What was printed, without blank edges: the first lines, then how many more there are."""
+    lines = _without_blank_edges(block.content.split("\n"))
+    shown = lines if block.max_lines is None else lines[: block.max_lines]
+    style = RED if block.error else NORMAL
+    out: list[Line] = []
+    for line in shown:
+        text = page.clean(line[:_LONGEST_LINE].removesuffix("\r"))
+        spans = [Span(text, style)] if text else []
+        if len(line) > _LONGEST_LINE:
+            spans.append(Span(f" {page.glyphs.more} +{len(line) - _LONGEST_LINE} characters", ACCENT))
+        out += verbatim(spans, page.width, hard=False)
+    if more := len(lines) - len(shown):
+        out.append([Span(f"{page.glyphs.more} +{more} line{'' if more == 1 else 's'}", ACCENT)])
+    return out
+
+
+def _without_blank_edges(lines: list[str]) -> list[str]:
+    start, end = 0, len(lines)
+    while start < end and not lines[start].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return lines[start:end]
+
+
+def _checklist(block: rows.ChecklistBlock, page: Page) -> list[Line]:
+    """The plan: its next open step stands out, everything else recedes."""
+    out = wrap([Span(page.clean(block.overview), ACCENT)], page.width) if block.overview else []
+    upcoming = next((item for item in block.items if item.status != "completed"), None)
+    for item in block.items:
+        style = VERB if item is upcoming else ACCENT
+        mark = page.glyphs.done if item.status == "completed" else page.glyphs.open
+        out += wrap([Span(page.clean(item.text), style)], page.width, [Span(f"{mark} ", style)], [Span("  ")])
+    return out
+
+
+def _table(block: rows.TableBlock, page: Page) -> list[Line]:
+    columns = max([len(block.header), *(len(row) for row in block.rows)], default=0)
+    if not columns:
+        return []
+
+    def cells(row: list[str]) -> list[nodes.Cell]:
+        return [nodes.Cell([nodes.Text(text)] if text else []) for text in [*row, *[""] * (columns - len(row))]]
+
+    table = nodes.Table(cells(block.header), [cells(row) for row in block.rows], ["none"] * columns)
+    return document_lines([table], page)
+
+
+def _image(block: rows.ImageBlock, page: Page) -> list[Line]:
+    alt = page.clean(block.alt).replace("\n", " ")
+    return wrap([Span(f"[image: {alt}]" if alt else "[image]")], page.width)
+
+
+def _progress(block: rows.ProgressBlock, page: Page) -> list[Line]:
+    share = min(max(block.value, 0.0), 1.0) if block.value == block.value else 0.0  # noqa: PLR0124 -- NaN
+    room = min(20, max((page.width or 80) - 8, 1))
+    filled = round(share * room)
+    bar = [Span(page.glyphs.full * filled, COLORFUL), Span(page.glyphs.empty * (room - filled), ACCENT)]
+    line = [*bar, Span(f" {round(share * 100)}%")]
+    label = page.clean(block.label).replace("\n", " ")
+    if label and page.width is not None and width_of(line) + 1 + len(label) > page.width:
+        return [*wrap([Span(label)], page.width), *wrap(line, page.width)]
+    return wrap([*line, Span(f" {label}" if label else "")], page.width)
+
+
+def _terminal(block: rows.TerminalBlock, page: Page) -> list[Line]:
+    if block.content.strip():
+        return _output(rows.OutputBlock(block.content), page)
+    return [[Span(f"[terminal block {page.clean(block.block_id)}]", ACCENT)]]
+
+
+_NUMBER = 7
+"""Column at which line numbers end; the sign stands two behind it, the text follows."""
+
+
+def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
+    """The hunks of one file, on the row's own margin: number, sign, text; a deleted file needs no body."""
+    if file.action == "Delete":
+        return []
+    out: list[Line] = []
+    margin = [Span(" " * (_NUMBER + 2))]
+    for index, hunk in enumerate(hunk for hunk in file.hunks if hunk):
+        if index:
+            out.append([Span(" " * (_NUMBER + 1)), Span(page.glyphs.gap, ACCENT)])
+        for line in hunk:
+            number = "" if line.number is None else str(line.number)
+            gutter = [Span(" " * (_NUMBER - len(number))), Span(number, ACCENT), Span(" ")]
+            first = [*gutter, Span(line.sign, _SIGNS[line.sign])]
+            text = page.clean(line.text.removesuffix("\r")).replace("\n", " ")
+            out += wrap([Span(text, _SIGNS[line.sign])] if text else [], page.width, first, margin, hard=True) or [first]
+    return out
+
+
+_SIGNS = {" ": NORMAL, "+": Style("green"), "-": RED}
+
+
+def _diff(block: rows.DiffBlock, page: Page) -> list[Line]:
+    """Where a diff stands among other blocks: each file under its own head."""
+    out: list[Line] = []
+    for file in block.files:
+        out += wrap([Span(page.clean(span.text), span.style) for span in rows.file_head(file)], page.width)
+        out += diff_lines(file, page)
+    return out
+
+
+_DRAW: dict[type, Callable[[Any, Page], list[Line]]] = {
+    rows.TextBlock: _text,
+    rows.MarkdownBlock: _markdown,
+    rows.CodeBlock: _code,
+    rows.KeyValueBlock: _key_value,
+    rows.BadgesBlock: _badges,
+    rows.ListBlock: _list,
+    rows.AnsiBlock: _ansi,
+    rows.OutputBlock: _output,
+    rows.DiffBlock: _diff,
+    rows.ChecklistBlock: _checklist,
+    rows.TableBlock: _table,
+    rows.ImageBlock: _image,
+    rows.ProgressBlock: _progress,
+    rows.TerminalBlock: _terminal,
+}

@@ -1,0 +1,270 @@
+"""Document nodes → lines of cells."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from vantage.document import nodes
+from vantage.document.fit import fit
+from vantage.document.highlight import COLORS, highlight
+from vantage.document.inline import spans_of
+from vantage.document.markdown import parse
+from vantage.surfaces.cells.page import Page
+from vantage.text.spans import Line, Span, restyle, text_of, width_of
+from vantage.text.style import ACCENT, BOLD, NORMAL, Style
+from vantage.text.width import ELLIPSIS, take
+from vantage.text.wrap import wrap
+
+_UNBOUNDED = 1 << 20
+_QUOTE_MARGIN = 2
+_ALERTS = {"note": "blue", "tip": "green", "important": "purple", "warning": "yellow", "caution": "red"}
+
+
+def markdown_lines(text: str, page: Page, base: Style = NORMAL) -> list[Line]:
+    """A markdown text, fitted to the page and drawn on it."""
+    return document_lines(parse(text), page, base)
+
+
+def document_lines(blocks: list[nodes.Block], page: Page, base: Style = NORMAL) -> list[Line]:
+    context = msgspec.structs.replace(page.context, content_width=page.width or _UNBOUNDED)
+    fitted = fit(blocks, context)
+    page.notes.extend(note for note in fitted.notes if note not in page.notes)
+    return _blocks(fitted.blocks, page, base)
+
+
+def _blocks(blocks: Sequence[nodes.Block], page: Page, base: Style, *, tight: bool = False) -> list[Line]:
+    """Blocks below each other, an empty line between them unless the list they stand in is tight."""
+    out: list[Line] = []
+    for block in blocks:
+        lines = _DRAW[type(block)](block, page, base)
+        if out and lines and not tight:
+            out.append([])
+        out += lines
+    return out
+
+
+def _prefixed(lines: list[Line], first: Line, rest: Line) -> list[Line]:
+    """Lines with something before them; an empty line keeps only what can be seen."""
+    out: list[Line] = []
+    prefix = first
+    for line in lines:
+        out.append([*prefix, *line] if line or text_of(prefix).strip() else [])
+        prefix = rest
+    return out
+
+
+def _flow(content: list[nodes.Inline], page: Page, base: Style) -> list[Line]:
+    return wrap(restyle(spans_of(content), base), page.width)
+
+
+def _paragraph(block: nodes.Paragraph, page: Page, base: Style) -> list[Line]:
+    return _flow(block.content, page, base)
+
+
+def _heading(block: nodes.Heading, page: Page, base: Style) -> list[Line]:
+    return _flow(block.content, page, BOLD.over(base))
+
+
+def verbatim(line: Line, width: int | None, *, hard: bool) -> list[Line]:
+    """A line that keeps its own indent when it must be broken."""
+    if width is None or width_of(line) <= width:
+        return [line]
+    text = text_of(line)
+    indent = len(text) - len(text.lstrip(" "))
+    indent = indent if indent <= width // 2 else 0
+    return wrap(line, width, (), [Span(" " * indent)] if indent else (), hard=hard)
+
+
+def code_lines(text: str, language: str, page: Page) -> list[Line]:
+    """Source code, highlighted where the language is known."""
+    light = page.context.background == "light"
+    source = page.clean(text)
+    if page.context.color_depth < 256 or not language:
+        styled = [[Span(line)] if line else [] for line in source.split("\n")]
+    else:
+        styled = [
+            [Span(piece, Style(COLORS[kind][light]) if kind in COLORS else NORMAL) for kind, piece in line if piece]
+            for line in highlight(source, language)
+        ]
+    out: list[Line] = []
+    for line in styled:
+        out += verbatim(line, page.width, hard=True)
+    return out
+
+
+def _code(block: nodes.CodeBlock, page: Page, base: Style) -> list[Line]:
+    if block.fenced:
+        lines = code_lines(block.text, block.language, page)
+    else:
+        indent = [Span("    ")]
+        lines = _prefixed(code_lines(block.text, "", page.narrow(4)), indent, indent)
+    return [restyle(line, base) for line in lines]
+
+
+def _math(block: nodes.MathBlock, page: Page, base: Style) -> list[Line]:
+    return _text(block.text.strip("\n"), page, base)
+
+
+def _html(block: nodes.HtmlBlock, page: Page, base: Style) -> list[Line]:
+    return _text(block.text.strip("\n"), page, ACCENT.over(base))
+
+
+def _text(text: str, page: Page, style: Style) -> list[Line]:
+    out: list[Line] = []
+    for line in page.clean(text).split("\n"):
+        out += verbatim([Span(line, style)] if line else [], page.width, hard=False)
+    return out
+
+
+def _rule(block: nodes.Rule, page: Page, base: Style) -> list[Line]:  # noqa: ARG001
+    return [[Span(page.glyphs.rule * min(page.width or 40, 40), ACCENT)]]
+
+
+def _quote(block: nodes.Quote, page: Page, base: Style) -> list[Line]:
+    color = _ALERTS.get(block.alert)
+    lines = _blocks(block.children, page.narrow(_QUOTE_MARGIN), base)
+    if color:
+        lines = [[Span(block.alert.title(), Style(color, bold=True))], *lines]
+    bar = [Span(page.glyphs.bar, Style(color) if color else ACCENT), Span(" ")]
+    return _prefixed(lines, bar, bar)
+
+
+def _list(block: nodes.ListBlock, page: Page, base: Style) -> list[Line]:
+    out: list[Line] = []
+    for number, item in enumerate(block.items, block.start if block.start is not None else 0):
+        marker = "- " if block.start is None else f"{number}. "
+        task = "" if item.checked is None else "[x] " if item.checked else "[ ] "
+        indent = len(marker)
+        lines = _item(item, task, page.narrow(indent), base, tight=block.tight) or [[]]
+        if out and not block.tight:
+            out.append([])
+        out += _prefixed(lines, [Span(marker, base)], [Span(" " * indent)])
+    return out
+
+
+def _item(item: nodes.Item, task: str, page: Page, base: Style, *, tight: bool) -> list[Line]:
+    if not task:
+        return _blocks(item.children, page, base, tight=tight)
+    lines = _blocks(item.children, page.narrow(len(task)), base, tight=tight) or [[]]
+    return _prefixed(lines, [Span(task, base)], [Span(" " * len(task))])
+
+
+def _footnote(block: nodes.FootnoteDef, page: Page, base: Style) -> list[Line]:
+    label = page.clean(f"[{block.label}] ").replace("\n", " ")
+    margin = min(len(label), 4)
+    lines = _blocks(block.children, page.narrow(margin), base)
+    if len(label) <= margin:
+        return _prefixed(lines, [Span(label, ACCENT)], [Span(" " * margin)])
+    head = wrap([Span(label.rstrip(), ACCENT)], page.width)
+    return [*head, *_prefixed(lines, [Span(" " * margin)], [Span(" " * margin)])]
+
+
+def _records(block: nodes.Records, page: Page, base: Style) -> list[Line]:
+    """`key: value`, a blank line between records."""
+    out: list[Line] = []
+    for record in block.records:
+        if out:
+            out.append([])
+        for key, value in record:
+            spans = [*restyle(spans_of(key), BOLD.over(base))]
+            spans += [Span(": " if spans else "", BOLD.over(base)), *restyle(spans_of(value), base)]
+            out += wrap(spans, page.width, (), [Span("  ")] if (page.width or 80) > 12 else ())
+    return out
+
+
+def _table(block: nodes.Table, page: Page, base: Style) -> list[Line]:
+    header = [restyle(spans_of(cell.content), BOLD.over(base)) for cell in block.header]
+    rows = [[restyle(spans_of(cell.content), base) for cell in row] for row in block.rows]
+    widths = block.widths or [
+        max([1, *(_natural(row[column]) for row in [header, *rows] if column < len(row))]) for column in range(len(header))
+    ]
+    return draw_table(header, rows, widths, block.alignments, page, cut=block.truncate)
+
+
+def _natural(cell: Line) -> int:
+    return max(width_of(line) for line in wrap(cell, None))
+
+
+def draw_table(
+    header: list[Line],
+    rows: list[list[Line]],
+    widths: list[int],
+    alignments: Sequence[str],
+    page: Page,
+    *,
+    cut: bool = False,
+) -> list[Line]:
+    """A box around cells; longer cells wrap inside it, or are cut."""
+    box = page.glyphs.box
+    bar = Span(page.glyphs.bar, ACCENT)
+
+    def border(left: str, middle: str, right: str) -> Line:
+        return [Span(left + middle.join(page.glyphs.rule * (width + 2) for width in widths) + right, ACCENT)]
+
+    def row_lines(row: list[Line]) -> list[Line]:
+        cells = [
+            [_cut(row[i], width)] if cut else wrap(row[i], width) if i < len(row) else [[]]
+            for i, width in enumerate(widths)
+        ]
+        out: list[Line] = []
+        for line_number in range(max(len(cell) for cell in cells)):
+            line: Line = [bar]
+            for i, cell in enumerate(cells):
+                content = cell[line_number] if line_number < len(cell) else []
+                left, right = _padding(alignments[i] if i < len(alignments) else "none", widths[i] - width_of(content))
+                line += [Span(" " * (left + 1)), *content, Span(" " * (right + 1)), bar]
+            out.append(line)
+        return out
+
+    out = [border(box[0], box[1], box[2])]
+    if any(header):
+        out += [*row_lines(header), border(box[3], box[4], box[5])]
+    wrapped = [row_lines(row) for row in rows]
+    apart = any(len(lines) > 1 for lines in wrapped)
+    for index, lines in enumerate(wrapped):
+        if apart and index:
+            out.append(border(box[3], box[4], box[5]))
+        out += lines
+    out.append(border(box[6], box[7], box[8]))
+    return out
+
+
+def _padding(alignment: str, free: int) -> tuple[int, int]:
+    free = max(free, 0)
+    if alignment == "right":
+        return free, 0
+    if alignment == "center":
+        return free // 2, free - free // 2
+    return 0, free
+
+
+def _cut(cell: Line, width: int) -> Line:
+    """A cell on one line, with an ellipsis where it was cut."""
+    line = [Span(span.text.replace("\n", " "), span.style) for span in cell]
+    if width_of(line) <= width:
+        return line
+    out: Line = []
+    room = width - 1
+    for span in line:
+        piece = take(span.text, room)
+        room -= width_of([Span(piece)])
+        out.append(Span(piece, span.style))
+        if piece != span.text:
+            break
+    return [*out, Span(ELLIPSIS)]
+
+
+_DRAW: dict[type, Callable[[Any, Page, Style], list[Line]]] = {
+    nodes.Paragraph: _paragraph,
+    nodes.Heading: _heading,
+    nodes.CodeBlock: _code,
+    nodes.MathBlock: _math,
+    nodes.HtmlBlock: _html,
+    nodes.Rule: _rule,
+    nodes.Quote: _quote,
+    nodes.ListBlock: _list,
+    nodes.Table: _table,
+    nodes.Records: _records,
+    nodes.FootnoteDef: _footnote,
+}

@@ -1,0 +1,64 @@
+"""The page that lines are laid out on: how wide it is, what it can show, and how text gets onto it."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from vantage.presentation import PresentationContext
+from vantage.text.sanitize import TAB_WIDTH, sanitize
+
+
+class Glyphs(msgspec.Struct, frozen=True):
+    """The marks that we draw ourselves. Each is one cell."""
+
+    bullet: str = "•"
+    person: str = "›"
+    elbow: str = "└"
+    done: str = "✔"
+    open: str = "□"
+    gap: str = "⋮"
+    arrow: str = "→"
+    more: str = "…"
+    bar: str = "│"
+    rule: str = "─"
+    left: str = "‹"
+    right: str = "›"
+    full: str = "█"
+    empty: str = "░"
+    box: str = "┌┬┐├┼┤└┴┘"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs(
+    bullet="*", person=">", elbow="`", done="x", open="o", gap=":", arrow=">", more="~", bar="|", rule="-",
+    left="<", right=">", full="#", empty=".", box="+++++++++",
+)  # fmt: skip
+
+
+class Page(msgspec.Struct, frozen=True):
+    context: PresentationContext
+    width: int | None
+    """Cells of a line; `None` leaves paragraphs on one line each."""
+    glyphs: Glyphs = UNICODE
+    clean: Callable[[str], str] = sanitize
+    """What text from outside goes through before it is measured."""
+    notes: list[str] = []
+    """What had to be given up, for diagnostics."""
+
+    @classmethod
+    def of(cls, context: PresentationContext, *, wrapped: bool = True, tab_width: int = TAB_WIDTH) -> "Page":
+        def clean(text: str) -> str:
+            return sanitize(text, tab_width)
+
+        width = max(context.content_width, 1) if wrapped else None
+        if context.supports_unicode:
+            return cls(context, width, UNICODE, sanitize if tab_width == TAB_WIDTH else clean, [])
+        from vantage.document.fit.unicode import to_ascii  # noqa: PLC0415 -- few displays need it
+
+        return cls(context, width, ASCII, lambda text: to_ascii(clean(text)), [])
+
+    def narrow(self, cells: int) -> "Page":
+        """The page with a margin taken off."""
+        if self.width is None or cells <= 0:
+            return self
+        return msgspec.structs.replace(self, width=max(self.width - cells, 1))

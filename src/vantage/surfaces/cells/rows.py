@@ -1,0 +1,137 @@
+"""Rows → lines of cells: bullet, head, and the body under its elbow.
+
+    • Ran go test .
+      └ ok      axi/q/termformat    0.002s
+        ?       axi/q/termformat/cmd    [no test files]
+"""
+
+from collections.abc import Iterable
+
+from vantage.surfaces.cells.blocks import block_lines, diff_lines
+from vantage.surfaces.cells.page import Page
+from vantage.text.spans import Line, Span, text_of, width_of
+from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
+from vantage.text.width import truncate
+from vantage.text.wrap import trim, wrap
+from vantage.timeline.row import DiffBlock, Row, file_head
+
+_BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "error": RED}
+_LEAST = 20
+"""Columns that sub-agents' indents leave at the least."""
+_DEEPEST = 50
+"""Indents that are drawn where no width limits them."""
+_HEAD_LINES = 5
+
+
+def row_lines(row: Row, page: Page) -> list[Line]:
+    """A row, indented by its depth; no line is wider than the page or ends in spaces."""
+    indent = _indent(row.depth, page.width)
+    inner = page.narrow(indent)
+    lines = _row(row, inner)
+    margin = [Span(" " * indent)] if indent else []
+    return [trim([*margin, *line]) if line else [] for line in lines]
+
+
+def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
+    """Rows below each other, an empty line between them."""
+    out: list[Line] = []
+    for row in rows:
+        if out:
+            out.append([])
+        out += row_lines(row, page)
+    return out
+
+
+def _indent(depth: int, width: int | None) -> int:
+    most = _DEEPEST if width is None else max(width - _LEAST, 0) // 2
+    return 2 * min(depth, most)
+
+
+def _row(row: Row, page: Page) -> list[Line]:
+    bullet = [Span(page.glyphs.bullet, _BULLETS[row.status]), Span(" ")]
+    if row.kind == "user":
+        return _message(row, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
+    if not row.title and row.blocks:
+        return _message(row, page, bullet)
+    diff = row.blocks[0] if row.blocks and isinstance(row.blocks[0], DiffBlock) else None
+    if diff is None:
+        return [*_head(row, page, bullet), *_body(row, page)]
+    out: list[Line] = []
+    for file in diff.files:
+        out += _wrapped_head(_clean(file_head(file), page), page, bullet)
+        out += diff_lines(file, page)
+    return [*out, *_body(row, page, skip=1)]
+
+
+def _message(row: Row, page: Page, first: Line) -> list[Line]:
+    """Blocks that begin beside the bullet, an empty line between them."""
+    lines: list[Line] = []
+    for block in row.blocks:
+        if lines:
+            lines.append([])
+        lines += block_lines(block, page.narrow(2))
+    out: list[Line] = []
+    prefix = first
+    for line in lines or [[]]:
+        out.append([*prefix, *line] if line or prefix is first else [])
+        prefix = [Span("  ")]
+    return out
+
+
+def _clean(spans: Iterable[Span], page: Page) -> Line:
+    return [Span(page.clean(span.text), span.style) for span in spans]
+
+
+def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
+    title = _clean(row.title, page)
+    trailing = page.clean(row.trailing).replace("\n", " ")
+    if row.cut_title:
+        title = _one_line(title, row, page, width_of(trailing) + 2 if trailing else 0)
+    lines = _wrapped_head(title, page, bullet, rest=2 if row.kind == "notice" else 4)
+    if not trailing:
+        return lines
+    free = (page.width - width_of(lines[-1]) - width_of(trailing)) if page.width is not None else 2
+    if free >= 2:
+        lines[-1] = [*lines[-1], Span(" " * free), Span(trailing, ACCENT)]
+        return lines
+    return [*lines, *wrap([Span(trailing, ACCENT)], page.width, [Span("    ")], [Span("    ")])]
+
+
+def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
+    """A head cut to what one line holds."""
+    text = text_of(title).replace("\n", " ")
+    room = None if page.width is None else page.width - 2 - reserved
+    if room is None or width_of(title) <= room:
+        return [Span(span.text.replace("\n", " "), span.style) for span in title]
+    return [Span(truncate(text, max(room, 8), middle=row.cut_title == "middle"), title[-1].style if title else NORMAL)]
+
+
+def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[Line]:
+    lines = text_of(title).split("\n")
+    if len(lines) > _HEAD_LINES:
+        title = [*_first_lines(title, _HEAD_LINES), Span(f"\n{page.glyphs.more} +{len(lines) - _HEAD_LINES} lines", ACCENT)]
+    margin = rest if page.width is None or page.width > _LEAST else 2
+    return wrap(title, page.width, bullet, [Span(" " * margin)])
+
+
+def _first_lines(title: Line, count: int) -> Line:
+    out: Line = []
+    for span in title:
+        pieces = span.text.split("\n")
+        out.append(Span("\n".join(pieces[:count]), span.style))
+        count -= len(pieces) - 1
+        if count <= 0:
+            break
+    return out
+
+
+def _body(row: Row, page: Page, skip: int = 0) -> list[Line]:
+    """Blocks under the head: the first line hangs on an elbow, the others stand below it."""
+    inner = page.narrow(4)
+    prefix = [Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")]
+    out: list[Line] = []
+    for block in row.blocks[skip:]:
+        for line in block_lines(block, inner):
+            out.append([*prefix, *line] if line or not out else [])
+            prefix = [Span("    ")]
+    return out

@@ -1,0 +1,26 @@
+"""A terminal: the cells, with SGR colours and links."""
+
+from collections.abc import Iterable
+
+from vantage.presentation import PresentationContext
+from vantage.surfaces.cells.page import Page
+from vantage.surfaces.cells.rows import rows_lines
+from vantage.surfaces.rendered import Rendered
+from vantage.text.ansi import Encoder
+from vantage.text.palette import Palette
+from vantage.text.spans import text_of
+from vantage.timeline.row import Row
+
+_GROUND = {"dark": "#000000", "light": "#ffffff"}
+
+
+def palette_of(context: PresentationContext) -> Palette:
+    return Palette.derive(background=_GROUND[context.background], depth=context.color_depth)
+
+
+def render_terminal(rows: Iterable[Row], context: PresentationContext, *, hyperlinks: bool = False) -> Rendered:
+    page = Page.of(context, wrapped=context.wrap_mode == "hard")
+    lines = rows_lines(rows, page)
+    if context.color_depth == 0:
+        return Rendered("\n".join([text_of(line) for line in lines]), page.notes)
+    return Rendered(Encoder(palette_of(context), hyperlinks=hyperlinks).lines(lines), page.notes)

@@ -1,0 +1,84 @@
+"""How tool calls look: presenters, in a table by tool name.
+
+A presenter is a function from a `ToolCall` to a `Presentation`, or `None` when the arguments are not the ones it
+knows; the next link of the chain then has its turn. Ours are registered as anybody's are:
+
+    @presenter("deploy", "ship")
+    def deploy(call: ToolCall) -> Presentation | None:
+        return Presentation(head("Deploy", call.text("target")))
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import msgspec
+
+from vantage.text.spans import Line
+from vantage.timeline.calls import ToolCall, normal_name
+from vantage.timeline.row import Block, OutputBlock, Status
+
+
+class Presentation(msgspec.Struct, frozen=True):
+    """What a presenter says of a call; the timeline adds status, depth and time."""
+
+    title: Line
+    blocks: list[Block] = []
+    status: Status | None = None
+    """Set where the outcome is not simply whether the tool failed: a command's exit code, a test's result."""
+    icon: str = ""
+    trailing: str = ""
+
+
+Presenter = Callable[[ToolCall], Presentation | None]
+
+_BUILT_IN = ("shell", "files", "edits", "plan", "api", "knowledge", "forwarded", "generic")
+_presenters: dict[str, Presenter] = {}
+_loaded = False
+
+
+def presenter(*names: str) -> Callable[[Presenter], Presenter]:
+    """Registers a presenter for tools of these names. The last one registered for a name counts."""
+    if not names or not all(name.strip() for name in names):
+        raise ValueError("a presenter needs the name of at least one tool: @presenter('deploy')")
+
+    def register(function: Presenter) -> Presenter:
+        for name in names:
+            _presenters[normal_name(name)] = function
+        return function
+
+    return register
+
+
+def presenter_for(tool: str) -> Presenter | None:
+    global _loaded  # noqa: PLW0603 -- the built-in families register when the first call is drawn
+    if not _loaded:
+        _loaded = True
+        mine = dict(_presenters)
+        for family in _BUILT_IN:
+            import_module(f"vantage.timeline.tools.{family}")
+        _presenters.update(mine)
+    return _presenters.get(normal_name(tool))
+
+
+def fits(call: ToolCall, required: dict[str, type | tuple[type, ...]], **optional: type | tuple[type, ...]) -> bool:
+    """Whether a call's arguments have a presenter's shape.
+
+    A call without arguments fits: the row shows what there is. Otherwise one of the required ones must be there, and
+    none may be of another type than expected.
+    """
+    if call.raw_args in (None, "", {}):
+        return True
+    if not call.args:
+        return False
+    known = {**required, **optional}
+    for name, value in call.args.items():
+        if name in known and value is not None and not isinstance(value, known[name]):
+            return False
+    return not required or any(name in call.args for name in required)
+
+
+def error_blocks(call: ToolCall) -> list[Block]:
+    """The error line under a failed call: `Error: …`, in red."""
+    if not call.failed:
+        return []
+    return [OutputBlock(f"Error: {call.error}" if call.error else "Error", error=True)]

@@ -1,0 +1,73 @@
+"""Remembering, searching, browsing, delegating."""
+
+from vantage.text.spans import Span
+from vantage.text.style import ACCENT
+from vantage.timeline.calls import ToolCall
+from vantage.timeline.row import Block, OutputBlock, TextBlock, head
+from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
+
+_IN = Span("in", ACCENT)
+
+
+def _body(call: ToolCall) -> list[Block]:
+    return error_blocks(call) or ([OutputBlock(call.output)] if call.output.strip() else [])
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0]
+
+
+def _quoted(text: str) -> str:
+    return f'"{_first_line(text)}"' if text.strip() else ""
+
+
+@presenter("remember")
+def remember(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"text": str}, tags=(list, str)):
+        return None
+    tags = call.args.get("tags") or []
+    listed = ", ".join(str(tag) for tag in tags) if isinstance(tags, list) else tags
+    title = head("Remember", _first_line(call.text("text")), Span(f"({listed})" if listed else "", ACCENT))
+    return Presentation(title, error_blocks(call))
+
+
+@presenter("recall")
+def recall(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"query": str}):
+        return None
+    return Presentation(head("Recall", _quoted(call.text("query"))), _body(call))
+
+
+@presenter("search", "grep", "glob", "grep_search", "search_file_content", "find")
+def search(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"pattern": str, "query": str, "regex": str}, path=str, glob=str, include=str):
+        return None
+    place = call.text("path", "dir_path", "glob", "include")
+    title = head("Search", call.text("pattern", "query", "regex"), *((_IN, place) if place else ()))
+    return Presentation(title, _body(call))
+
+
+@presenter("web_fetch", "webfetch", "fetch")
+def web_fetch(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"url": str, "prompt": str}):
+        return None
+    return Presentation(head("Fetch", call.text("url", "prompt")), _body(call))
+
+
+@presenter("web_search", "websearch", "google_web_search")
+def web_search(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"query": str}):
+        return None
+    return Presentation(head("Search Web", _quoted(call.text("query"))), _body(call))
+
+
+@presenter("task", "spawn_agent", "agent")
+def task(call: ToolCall) -> Presentation | None:
+    """Work handed to a sub-agent: its order while it runs, its report when it is done."""
+    if not fits(call, {"description": str, "prompt": str, "task": str}):
+        return None
+    order = call.text("prompt", "task")
+    title = head("Task", _first_line(call.text("description") or order), Span(call.text("subagent_type"), ACCENT))
+    if call.done:
+        return Presentation(title, _body(call))
+    return Presentation(title, [TextBlock(order.strip(), "accent")] if call.args.get("description") and order else [])

@@ -1,0 +1,39 @@
+"""Plans and to-do lists."""
+
+from typing import Literal
+
+from vantage.events import Json, text_of_value
+from vantage.timeline.calls import ToolCall
+from vantage.timeline.row import ChecklistBlock, ChecklistItem, head
+from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
+
+_STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
+    "completed": "completed", "complete": "completed", "done": "completed",
+    "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress",
+    "cancelled": "completed", "canceled": "completed",
+}  # fmt: skip
+
+
+def _item(value: Json) -> ChecklistItem:
+    if not isinstance(value, dict):
+        return ChecklistItem(text_of_value(value))
+    text = next((text_of_value(value[key]) for key in ("step", "content", "text", "title", "description") if value.get(key)), "")
+    status = text_of_value(value.get("status")).lower()
+    if value.get("completed") is True or value.get("done") is True:
+        status = "completed"
+    if status in ("cancelled", "canceled"):
+        text += " (canceled)"
+    return ChecklistItem(text, _STATUS.get(status, "pending"))
+
+
+@presenter("update_plan", "todo", "todowrite", "todo_write", "write_todos")
+def update_plan(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"plan": list, "todos": list, "items": list, "explanation": str}):
+        return None
+    steps = next((call.args[key] for key in ("plan", "todos", "items") if call.args.get(key)), [])
+    overview = call.text("explanation").strip()
+    plan = ChecklistBlock([_item(step) for step in steps], overview)
+    return Presentation(
+        head("Update Plan"),
+        error_blocks(call) or ([plan] if plan.items or plan.overview else []),
+    )
