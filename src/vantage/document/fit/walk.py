@@ -1,0 +1,153 @@
+"""Walking a document: what is in it, and replacing parts of it without touching the rest.
+
+What a step leaves alone stays the same object: a walk that changes nothing returns the list it was given.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from vantage.document.nodes import (
+    MATH,
+    Block,
+    Cell,
+    CodeBlock,
+    FootnoteDef,
+    Heading,
+    Image,
+    Inline,
+    Item,
+    ListBlock,
+    MathBlock,
+    Paragraph,
+    Quote,
+    Records,
+    Table,
+    Text,
+)
+from vantage.text.width import width as cells_of
+
+TABLES, CODE, IMAGES, FORMULAS = 1, 2, 4, 8
+"""What a document may contain that some display cannot show; combined with `|`."""
+ANYTHING = TABLES | CODE | IMAGES | FORMULAS
+
+DEEPEST = 60
+"""Nesting beyond which nothing is refitted: such a document is an attack, and its width is long used up."""
+
+Replace = Callable[[Block, int], "list[Block] | None"]
+"""A block and the cells it has → what stands in its place; `None` keeps it, and goes on into its children."""
+Convert = Callable[[list[Inline]], list[Inline]]
+
+
+def survey(blocks: list[Block], depth: int = 0) -> int:
+    """The kinds of content in a document, in one pass: steps with nothing to do are then not run at all."""
+    found = 0
+    for block in blocks:
+        if isinstance(block, Paragraph | Heading):
+            found |= _survey_inlines(block.content)
+        elif isinstance(block, CodeBlock):
+            found |= CODE
+        elif isinstance(block, Table):
+            found |= ANYTHING  # rather than look at every cell
+        elif isinstance(block, Records):
+            found |= IMAGES | FORMULAS
+        elif isinstance(block, MathBlock):
+            found |= FORMULAS
+        elif isinstance(block, ListBlock):
+            if depth < DEEPEST:
+                for item in block.items:
+                    found |= survey(item.children, depth + 1)
+        elif isinstance(block, Quote | FootnoteDef) and depth < DEEPEST:
+            found |= survey(block.children, depth + 1)
+    return found
+
+
+def _survey_inlines(content: list[Inline]) -> int:
+    found = 0
+    for part in content:
+        if type(part) is Text:
+            if part.marks & MATH:
+                found |= FORMULAS
+        elif type(part) is Image:
+            found |= IMAGES
+    return found
+
+
+def indent_of(block: Quote | ListBlock | FootnoteDef) -> int:
+    """Cells that a surface draws before a container's children: `│ `, `- `, `12. `, `[1] `."""
+    if isinstance(block, Quote):
+        return 2
+    if isinstance(block, FootnoteDef):
+        return cells_of(f"[{block.label}] ")
+    tasks = 4 if any(item.checked is not None for item in block.items) else 0
+    return tasks + (2 if block.start is None else len(f"{block.start + len(block.items) - 1}. "))
+
+
+def rewrite(blocks: list[Block], replace: Replace, width: int, depth: int = 0) -> list[Block]:
+    """The blocks with `replace` applied to each, children included, outermost first."""
+    out: list[Block] | None = None
+    for position, block in enumerate(blocks):
+        new = replace(block, width)
+        if new is None:
+            descended = _descend(block, replace, width, depth)
+            new = None if descended is block else [descended]
+        if new is not None and out is None:
+            out = blocks[:position]
+        if out is not None:
+            out += [block] if new is None else new
+    return blocks if out is None else out
+
+
+def _descend(block: Block, replace: Replace, width: int, depth: int) -> Block:
+    if depth >= DEEPEST or not isinstance(block, Quote | ListBlock | FootnoteDef):
+        return block
+    inner = max(width - indent_of(block), 1)
+    if not isinstance(block, ListBlock):
+        children = rewrite(block.children, replace, inner, depth + 1)
+        return block if children is block.children else msgspec.structs.replace(block, children=children)
+    changed = False
+    items: list[Item] = []
+    for item in block.items:
+        children = rewrite(item.children, replace, inner, depth + 1)
+        if children is not item.children:
+            item = Item(children, item.checked)  # noqa: PLW2901 - the fitted one takes its place
+            changed = True
+        items.append(item)
+    return ListBlock(items, block.start, block.tight) if changed else block
+
+
+def convert_inlines(block: Block, convert: Convert) -> Block:
+    """The block with `convert` applied to each run of inline parts that it holds itself, table cells included."""
+    if isinstance(block, Paragraph | Heading):
+        content = convert(block.content)
+        return block if content is block.content else msgspec.structs.replace(block, content=content)
+    if isinstance(block, Table):
+        header = _convert_cells(block.header, convert)
+        rows = [_convert_cells(row, convert) for row in block.rows]
+        if header is block.header and all(new is old for new, old in zip(rows, block.rows, strict=True)):
+            return block
+        return msgspec.structs.replace(block, header=header, rows=rows)
+    if isinstance(block, Records):
+        records = [[(convert(key), convert(value)) for key, value in record] for record in block.records]
+        return block if records == block.records else Records(records)
+    return block
+
+
+def _convert_cells(cells: list[Cell], convert: Convert) -> list[Cell]:
+    changed = False
+    out: list[Cell] = []
+    for cell in cells:
+        content = convert(cell.content)
+        changed = changed or content is not cell.content
+        out.append(cell if content is cell.content else Cell(content))
+    return out if changed else cells
+
+
+def each_inline(blocks: list[Block], convert: Convert) -> list[Block]:
+    """All inline parts of a document converted, wherever they stand."""
+
+    def replace(block: Block, _width: int) -> list[Block] | None:
+        new = convert_inlines(block, convert)
+        return None if new is block else [new]
+
+    return rewrite(blocks, replace, 0)
