@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from cases import Case, cases
 from styled import CONFIG, written_out
 from vantage import Formatter, FormatterConfig
@@ -21,7 +22,9 @@ def formatted(case: Case, config: FormatterConfig, width: int) -> str:
 CASES = [(case, fence) for case in cases("format") for fence in case.fences if fence.kind in ("text", "styled")]
 
 
-@pytest.mark.parametrize(("case", "fence"), CASES, ids=lambda value: str(value) if isinstance(value, Case) else f"{value[0]} {value[1]}")
+@pytest.mark.parametrize(
+    ("case", "fence"), CASES, ids=lambda value: str(value) if isinstance(value, Case) else f"{value[0]} {value[1]}"
+)
 def test_fixture(case, fence):
     if fence.kind == "text":
         got = formatted(case, FormatterConfig(plain_text=True), int(fence.option))

@@ -18,12 +18,12 @@ Json = Any
 """A value that came from JSON."""
 
 
-class Agent(msgspec.Struct, frozen=True, omit_defaults=True):
+class Agent(msgspec.Struct, frozen=True):
     """Who speaks: depth 0 is the root agent, more are its sub-agents."""
 
     id: str = ""
-    name: str = ""
     depth: int = 0
+    name: str = ""
 
 
 _COMMON = ("conversation_id", "raw_offset")
@@ -121,7 +121,7 @@ class Error(_Event, frozen=True, kw_only=True):
     message: str = ""
 
 
-class Warning(_Event, frozen=True, kw_only=True):  # noqa: A001
+class Warning(_Event, frozen=True, kw_only=True):
     type = "warning"
     message: str = ""
 
@@ -232,7 +232,9 @@ Event = (
 )
 
 EVENT_TYPES: dict[str, type[Event]] = {
-    cls.type: cls for cls in Event.__args__ if cls is not UnknownEvent  # type: ignore[attr-defined]
+    cls.type: cls
+    for cls in Event.__args__
+    if cls is not UnknownEvent
 }
 
 
@@ -342,7 +344,7 @@ def _fields_of(cls: type[_Event]) -> dict[str, _Field]:
     if known is None:
         known = {}
         for field in msgspec.structs.fields(cls):
-            if field.name in ("extra",) or (cls is UnknownEvent and field.name in ("name", "data")):
+            if field.name == "extra" or (cls is UnknownEvent and field.name in ("name", "data")):
                 continue
             entry = _Field(field.name, field.encode_name, _TAKERS[field.type], field.type in (str, str | None))
             known |= {field.name: entry, _camel(field.name): entry, field.encode_name: entry}
@@ -370,7 +372,7 @@ def decode_event(data: bytes | str | dict[str, Json]) -> Event:
     """An event from a JSON line or its object. Raises `EventError` only for invalid JSON or JSON that is no object."""
     obj = data if isinstance(data, dict) else _load(data)
     if not isinstance(obj, dict):
-        raise EventError(f"an event is a JSON object with a \"type\", not {_kind(obj)}")
+        raise EventError(f'an event is a JSON object with a "type", not {_kind(obj)}')
     name = obj.get("type")
     cls = EVENT_TYPES.get(name) if isinstance(name, str) else None
     if cls is None and isinstance(name, str):
@@ -417,6 +419,11 @@ def _kind(value: Json) -> str:
     return names.get(type(value), "null")
 
 
+def _agent_object(agent: Agent) -> dict[str, Json]:
+    named = {"name": agent.name} if agent.name else {}
+    return {"id": agent.id, **named, "depth": agent.depth}
+
+
 def event_to_dict(event: Event) -> dict[str, Json]:
     """The event as it travels: only what is set, and what came with it."""
     if isinstance(event, UnknownEvent):
@@ -428,7 +435,7 @@ def event_to_dict(event: Event) -> dict[str, Json]:
         value = getattr(event, field.name)
         if value is None or (value == field.default and field.name not in _ALWAYS):
             continue
-        out[field.encode_name] = msgspec.to_builtins(value) if isinstance(value, Agent) else value
+        out[field.encode_name] = _agent_object(value) if isinstance(value, Agent) else value
     for key, value in event.extra.items():
         field_of_key = _fields_of(type(event)).get(key)
         if field_of_key is not None:

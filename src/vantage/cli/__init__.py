@@ -25,7 +25,9 @@ class _Group(click.Group):
         command: click.Command = getattr(import_module(f"vantage.cli.{module}"), module)
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 

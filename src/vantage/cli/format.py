@@ -10,8 +10,12 @@ _SURFACES = ("terminal", "plain", "html", "telegram", "slack")
 
 @click.command(name="format")
 @click.argument("file", required=False, default="-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--from", "source", type=click.Choice(_SOURCES), default="auto", show_default=True, help="Whose stream it is.")
-@click.option("--surface", type=click.Choice(_SURFACES), default="terminal", show_default=True, help="What to draw for.")
+@click.option(
+    "--from", "source", type=click.Choice(_SOURCES), default="auto", show_default=True, help="Whose stream it is."
+)
+@click.option(
+    "--surface", type=click.Choice(_SURFACES), default="terminal", show_default=True, help="What to draw for."
+)
 @click.option(
     "--width",
     type=click.IntRange(0, 10_000),

@@ -220,7 +220,7 @@ def _open(file: str) -> IO[bytes]:
         if sys.stdin.isatty():
             _say("reading events from the keyboard, one JSON object a line; Ctrl-D ends")
         return os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
-    return open(file, "rb", buffering=0)  # noqa: PTH123, SIM115 -- the caller closes it
+    return open(file, "rb", buffering=0)  # noqa: PTH123 -- unbuffered, closed by the caller
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:

@@ -42,7 +42,11 @@ def spans_of(content: list[Inline]) -> Line:
                 _close_link(out, link, link_start)
             link, link_start = part_link, len(out)
         if isinstance(part, Text):
-            style = style_of(part.marks, safe_url(part.link.url) if part.link else None) if part.marks or part.link else NORMAL
+            style = (
+                style_of(part.marks, safe_url(part.link.url) if part.link else None)
+                if part.marks or part.link
+                else NORMAL
+            )
             out.append(Span(sanitize(part.text), style))
         elif isinstance(part, Break):
             out.append(Span("\n" if part.hard else " "))

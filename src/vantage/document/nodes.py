@@ -107,7 +107,7 @@ class Table(msgspec.Struct, frozen=True, tag="table"):
     """Every row has as many cells as the header."""
     alignments: list[Align]
     widths: list[int] | None = None
-    """Cells per column once fitted; `None` means as wide as its content. Longer cells wrap, or are cut by `truncate`."""
+    """Cells per column once fitted; `None` means as wide as its content. Longer cells wrap, or `truncate` cuts them."""
     truncate: bool = False
 
 
@@ -123,17 +123,7 @@ class FootnoteDef(msgspec.Struct, frozen=True, tag="footnote_def"):
 
 
 Block = (
-    Paragraph
-    | Heading
-    | CodeBlock
-    | MathBlock
-    | HtmlBlock
-    | Rule
-    | Quote
-    | ListBlock
-    | Table
-    | Records
-    | FootnoteDef
+    Paragraph | Heading | CodeBlock | MathBlock | HtmlBlock | Rule | Quote | ListBlock | Table | Records | FootnoteDef
 )
 
 

@@ -18,7 +18,8 @@ _STEPS = (0, 95, 135, 175, 215, 255)
 # What terminals commonly show for the theme's sixteen (xterm's defaults): only for judging light and dark.
 _SYSTEM: tuple[Rgb, ...] = (
     (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
-    (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255),
+    (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255),
+    (255, 255, 255),
 )  # fmt: skip
 
 # token → (on a dark background, on a light one); "accent" and "colorful" are derived instead.
@@ -104,7 +105,7 @@ class Palette(msgspec.Struct, frozen=True):
         colorful: ColorValue | None = None,
         depth: int = 256,
     ) -> "Palette":
-        """Accent lies between foreground and background, colorful is a blue that stands out; nothing known means dark."""
+        """Accent lies between foreground and background, colorful is a blue that stands out; unknown means dark."""
         ground = rgb_of(background) if background is not None else None
         ink = rgb_of(foreground) if foreground is not None else None
         if ground is None:

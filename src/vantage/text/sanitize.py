@@ -7,7 +7,7 @@ A byte that could move the cursor, recolour the terminal or reverse the reading 
 import re
 
 # C0 but newline, DEL, C1; line and paragraph separators; bidi marks, embeddings, overrides and isolates;
-# interlinear annotation; tag characters (unless they follow the black flag, as in the flag of Scotland); lone surrogates.
+# interlinear annotation; tag characters (unless they follow the black flag, as in Scotland's); lone surrogates.
 _UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
     "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"

@@ -87,5 +87,4 @@ def _append(lines: list[Line], text: str, style: Style) -> None:
     head, *others = sanitize(text).split("\n")
     if head:
         lines[-1].append(Span(head, style))
-    for other in others:
-        lines.append([Span(other, style)] if other else [])
+    lines.extend([Span(other, style)] if other else [] for other in others)

@@ -24,7 +24,7 @@ class Style(msgspec.Struct, frozen=True, gc=False):
     """An address the text leads to (OSC 8 where the terminal has it)."""
 
     def over(self, base: "Style") -> "Style":
-        """This style laid over `base`: what it leaves open, `base` decides."""
+        """The style laid over `base`: what it leaves open, `base` decides."""
         if base == NORMAL:
             return self
         if self == NORMAL:

@@ -43,8 +43,13 @@ def graphemes(text: str) -> Iterator[str]:
 
 
 def cells(text: str) -> list[tuple[str, int]]:
-    """The grapheme clusters of a text with their widths."""
-    return [(cluster, width(cluster)) for cluster in iter_graphemes(text)]
+    """The grapheme clusters of a text with the cells each adds to it."""
+    return [(cluster, width(cluster) or _joined(cluster)) for cluster in iter_graphemes(text)]
+
+
+def _joined(cluster: str) -> int:
+    """Cells of what stands in none alone: some vowel signs (Myanmar's, say) take one behind a letter."""
+    return _width(f"a{cluster}") - 1
 
 
 def take(text: str, limit: int) -> str:

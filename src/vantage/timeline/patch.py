@@ -75,7 +75,9 @@ def _parse_envelope(lines: list[str]) -> list[FileDiff] | None:
 def _file_name(text: str) -> str:
     """The path of a `---`, `+++` or `diff --git` line, without its `a/` or `b/`, tab and time stamp."""
     if match := _QUOTED.match(text):
-        raw = _ESCAPE.sub(lambda m: chr(int(m[1], 8)) if m[1].isdigit() else {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[1])
+        raw = _ESCAPE.sub(
+            lambda m: chr(int(m[1], 8)) if m[1].isdigit() else {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[1]
+        )
         text = raw.encode("latin-1", "replace").decode("utf-8", "replace") if raw.isascii() is False else raw
     else:
         text = text.split("\t", 1)[0].rstrip()

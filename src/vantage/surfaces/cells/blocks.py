@@ -1,6 +1,7 @@
 """The blocks under a row's head → lines of cells."""
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from vantage.document import nodes
@@ -142,7 +143,7 @@ def _image(block: rows.ImageBlock, page: Page) -> list[Line]:
 
 
 def _progress(block: rows.ProgressBlock, page: Page) -> list[Line]:
-    share = min(max(block.value, 0.0), 1.0) if block.value == block.value else 0.0  # noqa: PLR0124 -- NaN
+    share = min(max(block.value, 0.0), 1.0) if isfinite(block.value) else 0.0
     room = min(20, max((page.width or 80) - 8, 1))
     filled = round(share * room)
     bar = [Span(page.glyphs.full * filled, COLORFUL), Span(page.glyphs.empty * (room - filled), ACCENT)]
@@ -177,7 +178,9 @@ def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
             gutter = [Span(" " * (_NUMBER - len(number))), Span(number, ACCENT), Span(" ")]
             first = [*gutter, Span(line.sign, _SIGNS[line.sign])]
             text = page.clean(line.text.removesuffix("\r")).replace("\n", " ")
-            out += wrap([Span(text, _SIGNS[line.sign])] if text else [], page.width, first, margin, hard=True) or [first]
+            out += wrap([Span(text, _SIGNS[line.sign])] if text else [], page.width, first, margin, hard=True) or [
+                first
+            ]
     return out
 
 

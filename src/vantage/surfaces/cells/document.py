@@ -177,7 +177,8 @@ def _table(block: nodes.Table, page: Page, base: Style) -> list[Line]:
     header = [restyle(spans_of(cell.content), BOLD.over(base)) for cell in block.header]
     rows = [[restyle(spans_of(cell.content), base) for cell in row] for row in block.rows]
     widths = block.widths or [
-        max([1, *(_natural(row[column]) for row in [header, *rows] if column < len(row))]) for column in range(len(header))
+        max([1, *(_natural(row[column]) for row in [header, *rows] if column < len(row))])
+        for column in range(len(header))
     ]
     return draw_table(header, rows, widths, block.alignments, page, cut=block.truncate)
 
@@ -203,7 +204,7 @@ def draw_table(
         return [Span(left + middle.join(page.glyphs.rule * (width + 2) for width in widths) + right, ACCENT)]
 
     def row_lines(row: list[Line]) -> list[Line]:
-        cells = [
+        cells: list[list[Line]] = [
             [_cut(row[i], width)] if cut else wrap(row[i], width) if i < len(row) else [[]]
             for i, width in enumerate(widths)
         ]

@@ -1,8 +1,8 @@
 """Rows → lines of cells: bullet, head, and the body under its elbow.
 
-    • Ran go test .
-      └ ok      axi/q/termformat    0.002s
-        ?       axi/q/termformat/cmd    [no test files]
+• Ran go test .
+  └ ok      axi/q/termformat    0.002s
+    ?       axi/q/termformat/cmd    [no test files]
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from vantage.surfaces.cells.blocks import block_lines, diff_lines
 from vantage.surfaces.cells.page import Page
 from vantage.text.spans import Line, Span, text_of, width_of
 from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
-from vantage.text.width import truncate
+from vantage.text.width import truncate, width
 from vantage.text.wrap import trim, wrap
 from vantage.timeline.row import DiffBlock, Row, file_head
 
@@ -86,11 +86,11 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     title = _clean(row.title, page)
     trailing = page.clean(row.trailing).replace("\n", " ")
     if row.cut_title:
-        title = _one_line(title, row, page, width_of(trailing) + 2 if trailing else 0)
+        title = _one_line(title, row, page, width(trailing) + 2 if trailing else 0)
     lines = _wrapped_head(title, page, bullet, rest=2 if row.kind == "notice" else 4)
     if not trailing:
         return lines
-    free = (page.width - width_of(lines[-1]) - width_of(trailing)) if page.width is not None else 2
+    free = (page.width - width_of(lines[-1]) - width(trailing)) if page.width is not None else 2
     if free >= 2:
         lines[-1] = [*lines[-1], Span(" " * free), Span(trailing, ACCENT)]
         return lines
@@ -109,7 +109,10 @@ def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
 def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[Line]:
     lines = text_of(title).split("\n")
     if len(lines) > _HEAD_LINES:
-        title = [*_first_lines(title, _HEAD_LINES), Span(f"\n{page.glyphs.more} +{len(lines) - _HEAD_LINES} lines", ACCENT)]
+        title = [
+            *_first_lines(title, _HEAD_LINES),
+            Span(f"\n{page.glyphs.more} +{len(lines) - _HEAD_LINES} lines", ACCENT),
+        ]
     margin = rest if page.width is None or page.width > _LEAST else 2
     return wrap(title, page.width, bullet, [Span(" " * margin)])
 

@@ -61,8 +61,12 @@ def apply_patch(call: ToolCall) -> Presentation | None:
 def _hunk(edit: Json) -> Hunk:
     if not isinstance(edit, dict):
         return []
-    old = next((edit[key] for key in ("old_string", "oldString", "oldText", "old_str") if isinstance(edit.get(key), str)), "")
-    new = next((edit[key] for key in ("new_string", "newString", "newText", "new_str") if isinstance(edit.get(key), str)), "")
+    old = next(
+        (edit[key] for key in ("old_string", "oldString", "oldText", "old_str") if isinstance(edit.get(key), str)), ""
+    )
+    new = next(
+        (edit[key] for key in ("new_string", "newString", "newText", "new_str") if isinstance(edit.get(key), str)), ""
+    )
     return replacement(old, new)
 
 

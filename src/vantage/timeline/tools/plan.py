@@ -17,7 +17,9 @@ _STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
 def _item(value: Json) -> ChecklistItem:
     if not isinstance(value, dict):
         return ChecklistItem(text_of_value(value))
-    text = next((text_of_value(value[key]) for key in ("step", "content", "text", "title", "description") if value.get(key)), "")
+    text = next(
+        (text_of_value(value[key]) for key in ("step", "content", "text", "title", "description") if value.get(key)), ""
+    )
     status = text_of_value(value.get("status")).lower()
     if value.get("completed") is True or value.get("done") is True:
         status = "completed"
@@ -30,7 +32,7 @@ def _item(value: Json) -> ChecklistItem:
 def update_plan(call: ToolCall) -> Presentation | None:
     if not fits(call, {"plan": list, "todos": list, "items": list, "explanation": str}):
         return None
-    steps = next((call.args[key] for key in ("plan", "todos", "items") if call.args.get(key)), [])
+    steps: list[Json] = next((call.args[key] for key in ("plan", "todos", "items") if call.args.get(key)), [])
     overview = call.text("explanation").strip()
     plan = ChecklistBlock([_item(step) for step in steps], overview)
     return Presentation(

@@ -90,7 +90,9 @@ def shell(call: ToolCall) -> Presentation | None:
 
 
 _TAG = re.compile(r"\A\s*<([\w-]+)((?:\s[^<>]*)?)>\n?(.*?)\n?(?:</\1>)?\s*\Z", re.DOTALL)
-_BAD_TAG = re.compile(r"""\b(?:ok|success|passed)\s*=\s*["']?(?:false|0)\b|\b(?:status|result)\s*=\s*["']?(?:fail|error)""")
+_BAD_TAG = re.compile(
+    r"""\b(?:ok|success|passed)\s*=\s*["']?(?:false|0)\b|\b(?:status|result)\s*=\s*["']?(?:fail|error)"""
+)
 _FAILED = re.compile(r"^(?:FAIL\b|--- FAIL|not ok\b|=+ .*\b[1-9]\d* failed|\d+ failed)", re.MULTILINE)
 
 
