@@ -1,0 +1,338 @@
+"""Rows for chat clients: each becomes a head and document nodes, bounded to what one wants to read on a phone.
+
+Tool blocks are said in document nodes here, once for all chat surfaces; `fit` then makes of them what the client can
+show, and the surface draws nodes. `BLOCKS` has one function per block type. Messages are never cut; the body of a tool
+is, and says by how much.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from vantage.document import nodes
+from vantage.document.fit import fit
+from vantage.document.fit.unicode import to_ascii
+from vantage.document.markdown import parse
+from vantage.document.nodes import CODE, EMPHASIS, STRONG, Break, Cell, Inline, Paragraph, Text
+from vantage.presentation import PresentationContext
+from vantage.surfaces.chat_text import Run, Runs, runs_of, runs_of_line
+from vantage.surfaces.words import block_text, duration_text, node_text
+from vantage.text.sgr import parse_ansi
+from vantage.text.spans import text_of
+from vantage.timeline import row as rows_module
+from vantage.timeline.row import DiffLine, FileDiff, Row, file_head
+
+BODY_LINES = 60
+"""Lines of a tool's block that are shown when the block itself sets no limit."""
+BODY_CHARACTERS = 6000
+FOLD_LINES = 8
+"""A longer body is folded, where the client can fold."""
+
+GLYPHS = {"none": "•", "running": "⏳", "ok": "✅", "error": "❌"}
+ASCII_GLYPHS = {"none": "*", "running": "[running]", "ok": "[ok]", "error": "[failed]"}
+CHECKS = {"pending": "□ ", "in_progress": "▶ ", "completed": "✔ "}
+
+
+class Fold(msgspec.Struct, frozen=True):
+    """Long text of a tool: folded by clients that can."""
+
+    text: str
+
+
+Part = nodes.Block | Fold
+
+
+class ChatRow(msgspec.Struct, frozen=True):
+    """A row as chat clients draw it."""
+
+    head: Runs
+    """Empty for messages."""
+    parts: list[Part]
+    tool: bool = False
+    mark: str = ""
+    """Before the first line of a message: who says it (`↳ ` for sub-agents)."""
+
+
+class Room:
+    """What a row's blocks are said with."""
+
+    def __init__(self, row: Row, context: PresentationContext) -> None:
+        self.context = context
+        self.bounded = row.kind not in ("message", "user", "reasoning")
+
+
+def chat_row(row: Row, context: PresentationContext, notes: list[str]) -> ChatRow:
+    """The row's head and its parts, fitted to the client; whatever had to give way is added to `notes`."""
+    room = Room(row, context)
+    parts: list[Part] = []
+    for block in row.blocks:
+        parts += _said(block, room, notes)
+    return ChatRow(_head(row, context), _fitted(parts, context, notes), row.kind == "tool", _depth_mark(row, context))
+
+
+def _said(block: Any, room: Room, notes: list[str]) -> list[Part]:
+    say = BLOCKS.get(type(block))
+    try:
+        if say is not None:
+            return say(block, room)
+    except Exception as error:  # noqa: BLE001 - one block must not take the row down
+        notes.append(f"{type(block).__name__} → text: {type(error).__name__}")
+    return _code_parts(block_text(block), "", room)
+
+
+def _fitted(parts: list[Part], context: PresentationContext, notes: list[str]) -> list[Part]:
+    """Document nodes through `fit`, run by run; folds stay between them."""
+    out: list[Part] = []
+    run: list[nodes.Block] = []
+    for part in [*parts, None]:
+        if part is not None and not isinstance(part, Fold):
+            run.append(part)
+            continue
+        if run:
+            out += _fit(run, context, notes)
+            run = []
+        if part is not None:
+            text = part.text if context.supports_unicode else to_ascii(part.text)
+            out.append(Fold(text))
+    return out
+
+
+def _fit(blocks: list[nodes.Block], context: PresentationContext, notes: list[str]) -> list[nodes.Block]:
+    try:
+        fitted = fit(blocks, context)
+    except Exception as error:  # noqa: BLE001 - better unfitted than not shown
+        notes.append(f"document → text: {type(error).__name__}")
+        return [_paragraph(node_text(blocks))]
+    notes += [note for note in fitted.notes if note not in notes]
+    return fitted.blocks
+
+
+def _depth_mark(row: Row, context: PresentationContext) -> str:
+    """`↳ ` for each level, as far as a phone has room for it."""
+    arrow = "↳ " if context.supports_unicode else "> "
+    if row.depth <= 4:
+        return arrow * max(row.depth, 0)
+    return f"{arrow * 3}({row.depth}) {arrow}"
+
+
+def _head(row: Row, context: PresentationContext) -> Runs:
+    title = runs_of_line(row.title)
+    if not context.supports_rich_text:
+        title = [Run(run.text) for run in title]
+    if row.kind == "user" and not title:
+        title = [Run("You:", STRONG if context.supports_rich_text else 0)]
+    if not title and row.status == "none":
+        return []
+    glyphs = GLYPHS if context.supports_unicode else ASCII_GLYPHS
+    glyph = "" if row.kind == "user" else f"{glyphs.get(row.status, row.status)} "
+    out = [Run(_depth_mark(row, context) + glyph), *title]
+    for extra in (row.trailing, "" if row.duration_ms is None else duration_text(row.duration_ms)):
+        if extra:
+            out += [Run(" · "), *runs_of([Text(extra)])]
+    if not context.supports_unicode:
+        out = [msgspec.structs.replace(run, text=to_ascii(run.text)) for run in out]
+    return [run for run in out if run.text]
+
+
+def bounded(text: str, max_lines: int | None, room: Room) -> tuple[str, str]:
+    """The first lines, and what to say of the rest: `… +13 lines`. Messages are not bounded."""
+    text = text.replace("\r\n", "\n").strip("\n")
+    if max_lines is None:
+        if not room.bounded:
+            return text, ""
+        max_lines = BODY_LINES
+    lines = text.split("\n")
+    shown = "\n".join(lines[: max(max_lines, 0)])
+    left = max(len(lines) - max(max_lines, 0), 0)
+    if room.bounded and len(shown) > BODY_CHARACTERS:
+        cut = shown.rfind("\n", BODY_CHARACTERS // 2, BODY_CHARACTERS)
+        if cut > 0:
+            left += shown.count("\n", cut)
+            shown = shown[:cut]
+        else:
+            return shown[:BODY_CHARACTERS], f"… +{len(text) - BODY_CHARACTERS:,} characters"
+    return shown, f"… +{left:,} line{'' if left == 1 else 's'}" if left else ""
+
+
+def _paragraph(text: str, marks: int = 0) -> Paragraph:
+    """Text that is not markdown: its line ends are kept."""
+    content: list[Inline] = []
+    for index, line in enumerate(text.replace("\r\n", "\n").split("\n")):
+        if index:
+            content.append(Break(hard=True))
+        if line:
+            content.append(Text(line, marks))
+    return Paragraph(content)
+
+
+def _code_parts(text: str, language: str, room: Room, max_lines: int | None = None) -> list[Part]:
+    shown, rest = bounded(text, max_lines, room)
+    parts: list[Part] = [nodes.CodeBlock(shown, language)] if shown.strip() else []
+    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+
+
+def _text(block: rows_module.TextBlock, room: Room) -> list[Part]:
+    if block.style == "monospace":
+        return _code_parts(block.content, "", room)
+    shown, rest = bounded(block.content, None, room)
+    if room.bounded and shown.count("\n") >= FOLD_LINES:
+        parts: list[Part] = [Fold(shown)]
+    else:
+        parts = [_paragraph(shown, EMPHASIS if block.style == "dim" else 0)]
+    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+
+
+def _markdown(block: rows_module.MarkdownBlock, _room: Room) -> list[Part]:
+    blocks = parse(block.content)
+    return [_italic(node) for node in blocks] if block.italic else [*blocks]
+
+
+def _italic(node: nodes.Block) -> nodes.Block:
+    """Reasoning is in italics; what is not a paragraph looks different enough."""
+    if not isinstance(node, Paragraph):
+        return node
+    return Paragraph(
+        [
+            Text(part.text, part.marks | EMPHASIS, part.link)
+            if isinstance(part, Text) and not part.marks & CODE
+            else part
+            for part in node.content
+        ]
+    )
+
+
+def _code(block: rows_module.CodeBlock, room: Room) -> list[Part]:
+    parts = _code_parts(block.content, block.language, room)
+    if block.start_line is not None and block.start_line != 1:
+        return [_paragraph(f"from line {block.start_line}", EMPHASIS), *parts]
+    return parts
+
+
+def _key_value(block: rows_module.KeyValueBlock, _room: Room) -> list[Part]:
+    return [nodes.Records([[([Text(key)], _paragraph(value).content) for key, value in block.pairs]])]
+
+
+def _badges(block: rows_module.BadgesBlock, _room: Room) -> list[Part]:
+    content: list[Inline] = []
+    for item in block.items:
+        content += [Text(" "), Text(item, CODE)] if content else [Text(item, CODE)]
+    return [Paragraph(content)] if content else []
+
+
+def _list(block: rows_module.ListBlock, _room: Room) -> list[Part]:
+    shown = block.items if block.max_items is None else block.items[: max(block.max_items, 0)]
+    items = []
+    for item in shown:
+        content = _paragraph(item.title).content
+        if item.status:
+            content += [Text(" "), Text(item.status, CODE)]
+        if item.subtitle:
+            content += [Text(" — "), Text(item.subtitle, EMPHASIS)]
+        items.append(nodes.Item([Paragraph(content)]))
+    parts: list[Part] = [nodes.ListBlock(items)] if items else []
+    if more := len(block.items) - len(shown):
+        parts.append(_paragraph(f"+{more} more", EMPHASIS))
+    return parts
+
+
+def _ansi(block: rows_module.AnsiBlock, room: Room) -> list[Part]:
+    return _code_parts("\n".join([text_of(line) for line in parse_ansi(block.content)]), "", room)
+
+
+def _output(block: rows_module.OutputBlock, room: Room) -> list[Part]:
+    shown, rest = bounded(block.content, block.max_lines, room)
+    parts: list[Part] = []
+    if shown.strip():
+        long = shown.count("\n") >= FOLD_LINES
+        parts.append(Fold(shown) if long else nodes.CodeBlock(shown))
+    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+
+
+def _diff(block: rows_module.DiffBlock, room: Room) -> list[Part]:
+    parts: list[Part] = []
+    for file in block.files:
+        content: list[Inline] = [
+            Text(span.text, STRONG if span.style.bold else CODE if span.text in (file.path, file.new_path) else 0)
+            for span in file_head(file)
+        ]
+        parts.append(Paragraph(content))
+        if file.hunks:
+            parts += _code_parts(diff_text(file), "diff", room)
+    return parts
+
+
+def diff_text(file: FileDiff) -> str:
+    """Hunks as every diff highlighter knows them: the sign in the first column, `@@ 18 @@` where one begins."""
+    lines = []
+    for hunk in file.hunks:
+        number = _first_number(hunk)
+        lines.append("@@" if number is None else f"@@ {number} @@")
+        lines += [line.sign + line.text for line in hunk]
+    return "\n".join(lines)
+
+
+def _first_number(hunk: list[DiffLine]) -> int | None:
+    return next((line.number for line in hunk if line.number is not None), None)
+
+
+def _checklist(block: rows_module.ChecklistBlock, _room: Room) -> list[Part]:
+    parts: list[Part] = [_paragraph(block.overview, EMPHASIS)] if block.overview else []
+    content: list[Inline] = []
+    current = next((item for item in block.items if item.status != "completed"), None)
+    for item in block.items:
+        if content:
+            content.append(Break(hard=True))
+        content += [
+            Text(CHECKS.get(item.status, "□ ")),
+            *_paragraph(item.text, STRONG if item is current else 0).content,
+        ]
+    return [*parts, Paragraph(content)] if content else parts
+
+
+def _table(block: rows_module.TableBlock, _room: Room) -> list[Part]:
+    width = max([len(block.header), *[len(row) for row in block.rows]])
+    if not width:
+        return []
+    header, *rows = (
+        [Cell(_paragraph(text).content) for text in [*row, *[""] * (width - len(row))]]
+        for row in [block.header, *block.rows]
+    )
+    return [nodes.Table(header, rows, ["none"] * width)]
+
+
+def _image(block: rows_module.ImageBlock, _room: Room) -> list[Part]:
+    """Chat surfaces return messages, not uploads: what the picture shows, in words."""
+    return [Paragraph([nodes.Image(block.alt, "")])]
+
+
+def _progress(block: rows_module.ProgressBlock, _room: Room) -> list[Part]:
+    value = min(max(block.value, 0.0), 1.0) if math.isfinite(block.value) else 0.0
+    filled = round(value * 10)
+    label = f" {block.label}" if block.label else ""
+    return [_paragraph(f"{'▓' * filled}{'░' * (10 - filled)} {value:.0%}{label}")]
+
+
+def _terminal(block: rows_module.TerminalBlock, room: Room) -> list[Part]:
+    parts = _code_parts(block.content, "", room)
+    whole = not parts or isinstance(parts[-1], nodes.CodeBlock)
+    return parts if whole else [*parts, _paragraph(f"the whole: block {block.block_id}", EMPHASIS)]
+
+
+BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {
+    rows_module.TextBlock: _text,
+    rows_module.MarkdownBlock: _markdown,
+    rows_module.CodeBlock: _code,
+    rows_module.KeyValueBlock: _key_value,
+    rows_module.BadgesBlock: _badges,
+    rows_module.ListBlock: _list,
+    rows_module.AnsiBlock: _ansi,
+    rows_module.OutputBlock: _output,
+    rows_module.DiffBlock: _diff,
+    rows_module.ChecklistBlock: _checklist,
+    rows_module.TableBlock: _table,
+    rows_module.ImageBlock: _image,
+    rows_module.ProgressBlock: _progress,
+    rows_module.TerminalBlock: _terminal,
+}

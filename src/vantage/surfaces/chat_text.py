@@ -1,0 +1,290 @@
+"""Text for chat clients: runs of characters with marks, and cutting them into messages.
+
+A run list is cut only between graphemes: at a line end where that leaves no message half empty, else at a space, else
+between any two. Nothing but the space or newline at the cut is ever dropped.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+
+import msgspec
+
+from vantage.document import nodes
+from vantage.document.inline import safe_url
+from vantage.document.nodes import EMPHASIS, STRIKE, STRONG, Inline, Link
+from vantage.text.sanitize import one_line, sanitize
+from vantage.text.spans import Line
+from vantage.text.width import graphemes
+
+LOOK_AHEAD = 64
+"""Characters behind a cut that decide whether a grapheme goes on across it."""
+
+
+class Run(msgspec.Struct, frozen=True):
+    """Characters that share their marks; sanitised."""
+
+    text: str
+    marks: int = 0
+    """As in `nodes.Text`."""
+    url: str | None = None
+    """Where the text leads: only addresses that `safe_url` let through."""
+    markup: bool = False
+    """Our own structure (`- `, `## `), to be written as it is by a surface that has markup."""
+
+
+Runs = list[Run]
+Measure = Callable[[Runs], int]
+
+
+def text_of(runs: Iterable[Run]) -> str:
+    return "".join([run.text for run in runs])
+
+
+def utf16(text: str) -> int:
+    """The units Telegram counts in."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def units(runs: Runs) -> int:
+    return utf16(text_of(runs))
+
+
+def slice_runs(runs: Iterable[Run], start: int, end: int) -> Runs:
+    """Characters `start` to `end`."""
+    out: Runs = []
+    position = 0
+    for run in runs:
+        after = position + len(run.text)
+        if after > start and (text := run.text[max(start - position, 0) : end - position]):
+            out.append(run if text == run.text else msgspec.structs.replace(run, text=text))
+        position = after
+        if position >= end:
+            break
+    return out
+
+
+def merged(runs: Iterable[Run]) -> Runs:
+    """The runs with neighbours of the same kind in one, and none empty."""
+    out: Runs = []
+    for run in runs:
+        if out and out[-1] == msgspec.structs.replace(run, text=out[-1].text):
+            out[-1] = msgspec.structs.replace(run, text=out[-1].text + run.text)
+        elif run.text:
+            out.append(run)
+    return out
+
+
+def lines_of(runs: Runs) -> list[Runs]:
+    """The runs, split at newlines."""
+    lines: list[Runs] = [[]]
+    for run in runs:
+        head, *others = run.text.split("\n")
+        if head:
+            lines[-1].append(msgspec.structs.replace(run, text=head) if others else run)
+        lines += [[msgspec.structs.replace(run, text=other)] if other else [] for other in others]
+    return lines
+
+
+def join_lines(lines: Iterable[Runs]) -> Runs:
+    out: Runs = []
+    for index, line in enumerate(lines):
+        if index:
+            out.append(Run("\n"))
+        out += line
+    return out
+
+
+def prefixed(runs: Runs, first: Run | None, rest: str) -> Runs:
+    """The runs with `first` before them, and `rest` before each of their further lines."""
+    lines = lines_of(runs)
+    out = [[first, *lines[0]] if first else lines[0]]
+    return join_lines([*out, *[[Run(rest), *line] if line and rest else line for line in lines[1:]]])
+
+
+def trimmed(runs: Runs) -> Runs:
+    """The runs without white space at either end."""
+    text = text_of(runs)
+    end = len(text.rstrip())
+    start = len(text) - len(text.lstrip())
+    return runs if (start, end) == (0, len(text)) else slice_runs(runs, start, end)
+
+
+def boundaries(text: str) -> list[int]:
+    """Where graphemes end."""
+    return list(accumulate([len(cluster) for cluster in graphemes(text)]))
+
+
+def whole_graphemes(runs: Runs) -> Runs:
+    """The runs, none of them ending inside a grapheme: what `**e**` + U+0301 marks, it marks whole."""
+    if len(runs) < 2 or all(run.text.isascii() for run in runs):
+        return runs
+    text = text_of(runs)
+    ends = boundaries(text)
+    out: Runs = []
+    start = position = 0
+    index = 0
+    for run in runs:
+        position += len(run.text)
+        while index < len(ends) and ends[index] < position:
+            index += 1
+        end = ends[index] if index < len(ends) else len(text)
+        if end > start:
+            out.append(msgspec.structs.replace(run, text=text[start:end]))
+            start = end
+    return out
+
+
+def _best_cut(text: str, limit: int) -> int:
+    """The best place to cut at or before `limit`, which lies inside `text`."""
+    fits = [end for end in boundaries(text[: limit + LOOK_AHEAD]) if end <= limit]
+    if not fits:  # one grapheme of thousands of marks
+        return limit
+    allowed = set(fits)
+    inked = len(text) - len(text.lstrip(" \n")) + 1
+    for floor in (max(limit // 2, inked), inked):
+        for mark in ("\n", " "):
+            at = text.rfind(mark, floor, limit)
+            while at >= floor:
+                if at + 1 in allowed:
+                    return at + 1
+                at = text.rfind(mark, floor, at)
+    return fits[-1]
+
+
+class Feed:
+    """Runs to be taken from the front, in pieces that fit."""
+
+    def __init__(self, runs: Runs, measure: Measure = units) -> None:
+        self._runs = deque(runs)
+        self._measure = measure
+
+    def __bool__(self) -> bool:
+        return bool(self._runs)
+
+    def fits(self, limit: int) -> bool:
+        """Whether all that is left does."""
+        length = 0
+        for run in self._runs:
+            length += len(run.text)
+            if length > limit:
+                return False
+        return self._measure(list(self._runs)) <= limit
+
+    def take(self, limit: int, *, exact: bool = False) -> Runs:
+        """The longest good start that measures at most `limit`; at least one character, so that every feed ends.
+
+        `exact` (for code) drops nothing at the cut but a newline.
+        """
+        if self.fits(limit):
+            out = list(self._runs)
+            self._runs.clear()
+            return out
+        window: Runs = []
+        length = 0
+        for run in self._runs:
+            window.append(run)
+            length += len(run.text)
+            if length > limit + LOOK_AHEAD:
+                break
+        text = text_of(window)
+        size = min(len(text), max(limit, 1))
+        while size > 1 and (cost := self._measure(slice_runs(window, 0, size))) > limit:
+            size = max(1, min(size - 1, size * max(limit, 1) // cost))
+        if size < len(text):
+            size = _best_cut(text, size)
+        out = self._pop(size)
+        if exact:
+            return slice_runs(out, 0, size - 1) if text[size - 1] == "\n" else out
+        self._skip_space()
+        return trimmed_end(out)
+
+    def _pop(self, size: int) -> Runs:
+        out: Runs = []
+        while size and self._runs:
+            run = self._runs.popleft()
+            if len(run.text) > size:
+                self._runs.appendleft(msgspec.structs.replace(run, text=run.text[size:]))
+                run = msgspec.structs.replace(run, text=run.text[:size])
+            size -= len(run.text)
+            out.append(run)
+        return out
+
+    def _skip_space(self) -> None:
+        while self._runs:
+            run = self._runs[0]
+            text = run.text.lstrip(" \n")
+            if text:
+                if text != run.text:
+                    self._runs[0] = msgspec.structs.replace(run, text=text)
+                return
+            self._runs.popleft()
+
+
+def trimmed_end(runs: Runs) -> Runs:
+    text = text_of(runs)
+    return slice_runs(runs, 0, len(text.rstrip(" \n")))
+
+
+def runs_of(content: list[Inline]) -> Runs:
+    """Inline parts as runs. An address that cannot be followed stands behind its text, as text."""
+    out: Runs = []
+    link: Link | None = None
+    start = 0
+    for part in [*content, None]:
+        if isinstance(part, nodes.Break) and link is not None:
+            part_link: Link | None = link
+        else:
+            part_link = part.link if isinstance(part, nodes.Text | nodes.Image) else None
+        if part is None or part_link is not link:
+            if link is not None:
+                _close_link(out, link, start)
+            link, start = part_link, len(out)
+        url = safe_url(link.url) if link else None
+        if isinstance(part, nodes.Text):
+            out.append(Run(sanitize(part.text), part.marks, url))
+        elif isinstance(part, nodes.Break):
+            out.append(Run("\n" if part.hard else " ", 0, url))
+        elif isinstance(part, nodes.Image):
+            _append_image(out, part, url)
+        elif isinstance(part, nodes.FootnoteRef):
+            out.append(Run(f"[{one_line(part.label)}]"))
+    return [run for run in out if run.text]
+
+
+def _close_link(out: Runs, link: Link, start: int) -> None:
+    words = text_of(out[start:]).strip()
+    address = one_line(link.url).strip()
+    url = safe_url(link.url)
+    if not words and address:
+        out.append(Run(address, 0, url))
+    elif url is None and address and words != address:
+        out.append(Run(f" ({address})"))
+
+
+def _append_image(out: Runs, image: nodes.Image, url: str | None) -> None:
+    label = f"[image: {one_line(image.alt)}]" if image.alt else "[image]"
+    remote = safe_url(image.url)
+    out.append(Run(label, 0, url or remote))
+    address = one_line(image.url)
+    if remote is None and address and not address.startswith("data:"):
+        out.append(Run(f" ({address})"))
+
+
+def runs_of_line(line: Line) -> Runs:
+    """A head's spans: bold, italic and strike survive, colours do not."""
+    out = []
+    for span in line:
+        style = span.style
+        marks = STRONG * style.bold | EMPHASIS * style.italic | STRIKE * style.strike
+        url = safe_url(style.link) if style.link else None
+        out.append(Run(sanitize(span.text).replace("\n", " "), marks, url))
+    return [run for run in out if run.text]
+
+
+def pieces(runs: Runs, limit: int, measure: Measure = units) -> Iterator[Runs]:
+    """All of the runs, in pieces that each measure at most `limit`."""
+    feed = Feed(runs, measure)
+    while feed:
+        if piece := feed.take(limit):
+            yield piece

@@ -1,0 +1,114 @@
+"""Text at the HTML sink: everything is sanitised and escaped here, and nowhere else.
+
+Callers pass text as it came and get markup back; no function of the html surface puts foreign text into markup
+except through `escape` and `attribute`.
+"""
+
+import html
+import re
+from hashlib import sha256
+
+from vantage.document.highlight import COLORS, highlight
+from vantage.document.inline import safe_url
+from vantage.text.palette import TOKENS
+from vantage.text.sanitize import one_line, sanitize
+from vantage.text.spans import Line
+from vantage.text.style import NORMAL, Style
+
+RASTER = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
+MAX_DATA_URI = 100_000
+"""Characters of a `data:` picture; a larger one belongs into the conversation's assets."""
+ASSET = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+ASSET_PATH = "assets/"
+"""Where a page finds the conversation's assets, relative to itself."""
+
+_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
+_ID = re.compile(r"[^A-Za-z0-9-]")
+_FLAGS = ("bold", "dim", "italic", "underline", "strike", "reverse")
+
+
+def escape(text: str) -> str:
+    return html.escape(sanitize(text))
+
+
+def attribute(text: str) -> str:
+    """Text for an attribute's value, between double quotes."""
+    return html.escape(one_line(text))
+
+
+def element_id(prefix: str, name: str) -> str:
+    """An id that any row id or footnote label may become part of; different names give different ids."""
+    if len(name) > 100:
+        name = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{prefix}-{_ID.sub(lambda match: f'_{ord(match[0]):x}_', name)}"
+
+
+def style_classes(style: Style, *others: str) -> str:
+    """`v-bold v-accent v-fg-203`: tokens by name, palette colours by number; `others` stand before them."""
+    names = [*others, *[f"v-{flag}" for flag in _FLAGS if getattr(style, flag)]]
+    for kind, color in (("fg", style.color), ("bg", style.background)):
+        if isinstance(color, int):
+            names.append(f"v-{kind}-{color & 255}")
+        elif color in TOKENS:
+            names.append(f"v-{color}" if kind == "fg" else f"v-bg-{color}")
+    return " ".join(names)
+
+
+def anchor(url: str, body: str, title: str = "") -> str:
+    """A link to an address that `safe_url` let through."""
+    tip = f' title="{attribute(title)}"' if title else ""
+    return f'<a class="v-link" href="{attribute(url)}"{tip} rel="noopener noreferrer nofollow">{body}</a>'
+
+
+def spans_html(line: Line) -> str:
+    out = []
+    for span in line:
+        body = escape(span.text)
+        if span.style != NORMAL:
+            classes = style_classes(span.style)
+            if classes:
+                body = f'<span class="{classes}">{body}</span>'
+            if span.style.link and (url := safe_url(span.style.link)):
+                body = anchor(url, body)
+        out.append(body)
+    return "".join(out)
+
+
+def code_html(text: str, language: str = "", start_line: int | None = None) -> str:
+    """The inside of a `<code>` element: highlighted, with a gutter when the lines have numbers."""
+    lines = []
+    for number, tokens in enumerate(highlight(sanitize(text), language), start_line or 0):
+        line = "".join(
+            [
+                f'<span class="v-t-{kind}">{html.escape(value)}</span>' if kind in COLORS else html.escape(value)
+                for kind, value in tokens
+            ]
+        )
+        gutter = f'<span class="v-line-number" aria-hidden="true">{number}</span>' if start_line is not None else ""
+        lines.append(gutter + line)
+    return "\n".join(lines)
+
+
+def pre_html(body: str, name: str, label: str) -> str:
+    """Preformatted text. It may scroll sideways, so it can be focused, and has a name for those who do."""
+    return f'<pre class="{name}" tabindex="0" role="group" aria-label="{attribute(label)}">{body}</pre>'
+
+
+def code_figure(text: str, language: str = "", start_line: int | None = None) -> str:
+    language = language if _LANGUAGE.fullmatch(language) else ""
+    caption = f'<figcaption class="v-code-language">{escape(language)}</figcaption>' if language else ""
+    code = f"<code>{code_html(text, language, start_line)}</code>"
+    return f'<figure class="v-code">{caption}{pre_html(code, "v-pre", f"{language} code".strip())}</figure>'
+
+
+def image_html(source: str, alt: str) -> str:
+    """A picture of the conversation or a small one that came along; anything remote becomes a link, never a request."""
+    label = alt or "image"
+    if ASSET.fullmatch(source):
+        return f'<img class="v-image" src="{ASSET_PATH}{source}" alt="{attribute(alt)}">'
+    if len(source) <= MAX_DATA_URI and RASTER.fullmatch(source):
+        return f'<img class="v-image" src="{source}" alt="{attribute(alt)}">'
+    if url := safe_url(source):
+        return anchor(url, escape(f"[image: {label}]"))
+    address = "" if source.startswith("data:") or not source else f" ({source[:200]})"
+    return f'<span class="v-missing-image">{escape(f"[image: {label}]{address}")}</span>'

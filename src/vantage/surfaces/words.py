@@ -1,0 +1,65 @@
+"""The words that surfaces share: a status said aloud, a duration, and the text of a block that cannot be drawn."""
+
+from typing import Any
+
+import msgspec
+
+from vantage.document import nodes
+from vantage.text.sanitize import sanitize
+
+STATUS_WORDS = {"none": "", "running": "running", "ok": "done", "error": "failed"}
+CHECK_WORDS = {"pending": "to do", "in_progress": "in progress", "completed": "done"}
+
+
+def duration_text(milliseconds: int) -> str:
+    """`340 ms`, `1.2 s`, `2 min 5 s`, `1 h 3 min`."""
+    if milliseconds < 1000:
+        return f"{max(milliseconds, 0)} ms"
+    seconds = milliseconds / 1000
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def block_text(block: Any) -> str:
+    """What an unknown block says, or one whose drawing failed: its content, or else its fields as JSON."""
+    content = getattr(block, "content", None)
+    if isinstance(content, str):
+        return content
+    try:
+        return msgspec.json.encode(block).decode()
+    except Exception:  # noqa: BLE001 - the last resort must not fail, whatever the block is
+        return f"[{type(block).__name__}]"
+
+
+def node_text(node: Any) -> str:
+    """The words of a document node and all below it, sanitised: for notifications, and where nesting must end."""
+    parts: list[str] = []
+    todo: list[Any] = [node]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list | tuple):
+            if item and isinstance(item[0], nodes.Inline):
+                parts.append(nodes.plain_text(list(item)))
+            else:
+                todo.extend(reversed(item))
+        elif isinstance(item, nodes.CodeBlock | nodes.MathBlock | nodes.HtmlBlock):
+            parts.append(item.text)
+        elif isinstance(item, nodes.Paragraph | nodes.Heading | nodes.Cell):
+            parts.append(nodes.plain_text(item.content))
+        elif isinstance(item, nodes.Quote | nodes.Item | nodes.FootnoteDef):
+            todo.append(item.children)
+        elif isinstance(item, nodes.ListBlock):
+            todo.append(item.items)
+        elif isinstance(item, nodes.Table):
+            todo += [item.rows, item.header]
+        elif isinstance(item, nodes.Records):
+            todo.append(item.records)
+    return sanitize("\n".join([part for part in parts if part]))
