@@ -3,9 +3,11 @@
 import os
 import select
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Protocol
 
 import click
@@ -165,8 +167,8 @@ def run(*, file: str, source: str, surface: str, width: int | None, plain: bool,
     unknown = 0
     number = 0
     try:
-        with _open(file) as stream:
-            for line in _lines(stream):
+        with _open(file) as stream, _resizes() as resized:
+            for line in _lines(stream, resized):
                 if line is None:
                     printer.pause()
                     continue
@@ -223,12 +225,32 @@ def _open(file: str) -> IO[bytes]:
     return open(file, "rb", buffering=0)  # noqa: PTH123 -- unbuffered, closed by the caller
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
-    """Lines, split on LF only; `None` whenever the next one must be waited for."""
+@contextmanager
+def _resizes() -> Iterator[int]:
+    """A descriptor that becomes readable when the window's size changes."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.signal(signal.SIGWINCH, lambda *_: None)
+    wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield reader
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGWINCH, before)
+        os.close(reader)
+        os.close(writer)
+
+
+def _lines(stream: IO[bytes], resized: int) -> Iterator[bytes | None]:
+    """Lines, split on LF only; `None` whenever the next one must be waited for, and when the window changes."""
     pending: list[bytes] = []
     while True:
         if not select.select([stream], [], [], 0)[0]:
             yield None
+            ready, _, _ = select.select([stream, resized], [], [])
+            if resized in ready:
+                os.read(resized, 4096)
+                continue
         chunk = stream.read(1 << 16)
         if not chunk:
             break
