@@ -244,10 +244,11 @@ def _resizes() -> Iterator[int]:
 def _lines(stream: IO[bytes], resized: int) -> Iterator[bytes | None]:
     """Lines, split on LF only; `None` whenever the next one must be waited for, and when the window changes."""
     pending: list[bytes] = []
+    source = stream.fileno()
     while True:
-        if not select.select([stream], [], [], 0)[0]:
+        if not select.select([source], [], [], 0)[0]:
             yield None
-            ready, _, _ = select.select([stream, resized], [], [])
+            ready, _, _ = select.select([source, resized], [], [])
             if resized in ready:
                 os.read(resized, 4096)
                 continue

@@ -1,7 +1,6 @@
 """Rows and a context in, output out: one module per kind of display. They never import each other."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +22,8 @@ SURFACES = {
 def draw(rows: Iterable[Row], context: PresentationContext, surface: str = "terminal", **options: Any) -> Rendered:
     """The rows as a surface shows them, and what had to be given up."""
     if surface not in SURFACES:
+        from difflib import get_close_matches  # noqa: PLC0415 -- only for the hint
+
         near = get_close_matches(surface, SURFACES, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(SURFACES)}"
         raise InputError(f"there is no surface {surface!r}", hint=hint)

@@ -8,17 +8,27 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wcwidth import iter_graphemes
-from wcwidth import width as _measure
-
 # Characters that are one cell wide on their own and never join a neighbour: ASCII, Latin, Greek, Cyrillic, general
 # punctuation without joiners and bidi controls, arrows, mathematics, box drawing. Anything that may be emoji is absent.
 _ONE_CELL = re.compile(
     "[ -~\u00a1-\u00a8\u00aa-\u00ac\u00af-\u02ff\u0370-\u0377\u0384-\u038a\u038e-\u03a1\u03a3-\u0482"
-    "\u048a-\u052f\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff\u2500-\u259f\u2713-\u2715]*"
+    "\u048a-\u052f\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff\u2500-\u25a9\u2713-\u2715]*"
 ).fullmatch
 
 ELLIPSIS = "…"
+
+
+# wcwidth is loaded with the first text that needs it: its import costs more than most programs' whole output.
+def _measure(text: str) -> int:
+    from wcwidth import width as measure  # noqa: PLC0415
+
+    return measure(text, control_codes="ignore")
+
+
+def _clusters(text: str) -> Iterator[str]:
+    from wcwidth import iter_graphemes  # noqa: PLC0415
+
+    return iter_graphemes(text)
 
 
 def one_cell_each(text: str) -> bool:
@@ -28,23 +38,23 @@ def one_cell_each(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _width(text: str) -> int:
-    return _measure(text, control_codes="ignore")
+    return _measure(text)
 
 
 def width(text: str) -> int:
     """Cells that `text` takes on a terminal; `text` is one line without control bytes."""
     if _ONE_CELL(text):
         return len(text)
-    return _width(text) if len(text) <= 256 else _measure(text, control_codes="ignore")
+    return _width(text) if len(text) <= 256 else _measure(text)
 
 
 def graphemes(text: str) -> Iterator[str]:
-    return iter(text) if _ONE_CELL(text) else iter_graphemes(text)
+    return iter(text) if _ONE_CELL(text) else _clusters(text)
 
 
 def cells(text: str) -> list[tuple[str, int]]:
     """The grapheme clusters of a text with the cells each adds to it."""
-    return [(cluster, width(cluster) or _joined(cluster)) for cluster in iter_graphemes(text)]
+    return [(cluster, width(cluster) or _joined(cluster)) for cluster in _clusters(text)]
 
 
 def _joined(cluster: str) -> int:
