@@ -31,7 +31,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 STEPS: tuple[Step, ...] = (
-    Step("mermaid", mermaid.FIELDS, walk.CODE, mermaid.mermaid),
+    Step("mermaid", mermaid.FIELDS, walk.DIAGRAMS, mermaid.mermaid),
     Step("images", images.FIELDS, walk.IMAGES, images.images),
     Step("math", math.FIELDS, walk.FORMULAS, math.math),
     Step("plain", plain.FIELDS, 0, plain.plain),

@@ -165,7 +165,7 @@ def classes(_first: str, lines: list[str]) -> Outline:
             ]
             stack.add(f"{ends[0]} {_RELATIONS[match[3]]} {ends[1]}" + (f": {label(match[6])}" if match[6] else ""))
         elif match := _STEREOTYPE.match(line):
-            stack.add(f"{match[2]}: {match[1]}")
+            stack.add(f"{names.get(match[2], match[2])}: {match[1]}")
         elif match := _CLASS_NOTE.match(line):
             stack.add(f"note on {match[1]}: {label(match[2])}" if match[1] else f"note: {label(match[2])}")
         elif match := _MEMBER.match(line):

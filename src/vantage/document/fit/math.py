@@ -18,9 +18,14 @@ FIELDS: tuple[str, ...] = ()
 """`supports_unicode` decides, and is answered for by `fit.unicode`."""
 
 _TOKEN = re.compile(r"\\([A-Za-z]+)\*?|\\(.?)|([{}^_&~'%])|([^\\{}^_&~'%]+)", re.DOTALL)
-_DIRECT = re.compile(r"[+-]?[\w.,′⁰-₟°ᵃ-ᶿⁱⁿ²³¹]+|\([^()]*\)|.?")
+_DIRECT = re.compile(r"[+-]?√?[\w.,′⁰-₟°ᵃ-ᶿⁱⁿ²³¹]+|\([^()]*\)|.?")
 _SIMPLE_BELOW = re.compile(r"\d+|\w[⁰-₟²³¹ᵃ-ᶿᵢ-ᵪ′]*|\([^()]*\)|.?")
-_DEEPEST = 30
+_DEEPEST, _LONGEST = 30, 10_000
+"""Formulas beyond this are no formulas: they stay as they are."""
+
+
+class _TooDeepError(Exception):
+    pass
 
 
 def math(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:  # noqa: ARG001 - nothing is given up
@@ -49,8 +54,13 @@ def _inlines(content: list[Inline]) -> list[Inline]:
 
 def approximate(text: str, line_end: str = "; ") -> str:
     """A formula in Unicode; `line_end` stands for TeX's `\\\\`."""
+    if len(text) > _LONGEST:
+        return text
     for _ in range(4):  # what an escaped character uncovers may read as TeX once more: go on until nothing changes
-        new = _Formula(text, line_end).read() or text
+        try:
+            new = _Formula(text, line_end).read() or text
+        except _TooDeepError:
+            break
         if new == text:
             break
         text = new
@@ -78,6 +88,8 @@ class _Formula:
 
     def sequence(self, depth: int) -> str:
         """Up to the closing brace of this group, or the end."""
+        if depth > _DEEPEST:
+            raise _TooDeepError
         out = ""
         fraction = False
         while self.pushed or self.at < len(self.tokens):
@@ -107,8 +119,6 @@ class _Formula:
         if mark is None:
             return tex.ESCAPED.get(token[2], self.line_end if token[2] == "\\" else token[2]), False
         if mark == "{":
-            if depth >= _DEEPEST:
-                return "", False
             inner = self.sequence(depth + 1)
             return inner if self.is_tex or inner == "," else f"{{{inner}{self.closing}", False
         if mark in "^_":
@@ -127,12 +137,14 @@ class _Formula:
             token = self.tokens[self.at]
             if token[3] == "{":
                 self.at += 1
-                inner = self.sequence(depth + 1) if depth < _DEEPEST else ""
+                inner = self.sequence(depth + 1)
                 return inner if keep_spaces else inner.strip()
             if token[3] == "}":
                 return ""
             if not token[4]:
-                return self.piece(min(depth + 1, _DEEPEST))[0].strip()
+                if depth > _DEEPEST:
+                    raise _TooDeepError
+                return self.piece(depth + 1)[0].strip()
             self.at += 1
             self.pushed = token[4].lstrip()
         text, self.pushed = self.pushed[0], self.pushed[1:]

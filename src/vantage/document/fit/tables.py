@@ -88,7 +88,9 @@ def abbreviated(draft: Draft) -> list[Block] | None:
 def grouped(draft: Draft) -> list[Block] | None:
     if draft.count - 1 > MOST_GROUPS * max(draft.width // 4, 1):
         return None
-    groups = readable_groups(draft.columns, draft.width, draft.most_columns, draft.most_lines)
+    # On a narrow display a row in several places, and each of them wrapped, is harder to read than a record.
+    most_lines = draft.most_lines if draft.width >= NARROW_DISPLAY else 1
+    groups = readable_groups(draft.columns, draft.width, draft.most_columns, most_lines)
     return [select(draft.table, group.indexes, group.widths) for group in groups] if groups else None
 
 

@@ -27,9 +27,15 @@ from vantage.document.nodes import (
 )
 from vantage.text.width import width as cells_of
 
-TABLES, CODE, IMAGES, FORMULAS = 1, 2, 4, 8
+TABLES, CODE, DIAGRAMS, IMAGES, FORMULAS = 1, 2, 4, 8, 16
 """What a document may contain that some display cannot show; combined with `|`."""
-ANYTHING = TABLES | CODE | IMAGES | FORMULAS
+
+# Rather than look into every cell, a table is taken to hold whatever cells can hold.
+_WHOLE: dict[type, int] = {
+    Table: TABLES | IMAGES | FORMULAS,
+    Records: IMAGES | FORMULAS,
+    MathBlock: FORMULAS,
+}
 
 DEEPEST = 60
 """Nesting beyond which nothing is refitted: such a document is an attack, and its width is long used up."""
@@ -43,34 +49,29 @@ def survey(blocks: list[Block], depth: int = 0) -> int:
     """The kinds of content in a document, in one pass: steps with nothing to do are then not run at all."""
     found = 0
     for block in blocks:
-        if isinstance(block, Paragraph | Heading):
-            found |= _survey_inlines(block.content)
-        elif isinstance(block, CodeBlock):
-            found |= CODE
-        elif isinstance(block, Table):
-            found |= ANYTHING  # rather than look at every cell
-        elif isinstance(block, Records):
-            found |= IMAGES | FORMULAS
-        elif isinstance(block, MathBlock):
-            found |= FORMULAS
-        elif isinstance(block, ListBlock):
-            if depth < DEEPEST:
-                for item in block.items:
-                    found |= survey(item.children, depth + 1)
-        elif isinstance(block, Quote | FootnoteDef) and depth < DEEPEST:
-            found |= survey(block.children, depth + 1)
+        if isinstance(block, (Paragraph, Heading)):
+            for part in block.content:
+                if type(part) is Text:
+                    if part.marks & MATH:
+                        found |= FORMULAS
+                elif type(part) is Image:
+                    found |= IMAGES
+        else:
+            found |= _survey_block(block, depth)
     return found
 
 
-def _survey_inlines(content: list[Inline]) -> int:
-    found = 0
-    for part in content:
-        if type(part) is Text:
-            if part.marks & MATH:
-                found |= FORMULAS
-        elif type(part) is Image:
-            found |= IMAGES
-    return found
+def _survey_block(block: Block, depth: int) -> int:
+    if isinstance(block, CodeBlock):
+        return CODE | DIAGRAMS if block.language.lower() == "mermaid" else CODE
+    if isinstance(block, ListBlock) and depth < DEEPEST:
+        found = 0
+        for item in block.items:
+            found |= survey(item.children, depth + 1)
+        return found
+    if isinstance(block, (Quote, FootnoteDef)) and depth < DEEPEST:
+        return survey(block.children, depth + 1)
+    return _WHOLE.get(type(block), 0)
 
 
 def indent_of(block: Quote | ListBlock | FootnoteDef) -> int:
@@ -78,7 +79,7 @@ def indent_of(block: Quote | ListBlock | FootnoteDef) -> int:
     if isinstance(block, Quote):
         return 2
     if isinstance(block, FootnoteDef):
-        return cells_of(f"[{block.label}] ")
+        return min(cells_of(f"[{block.label}] "), 4)
     tasks = 4 if any(item.checked is not None for item in block.items) else 0
     return tasks + (2 if block.start is None else len(f"{block.start + len(block.items) - 1}. "))
 
@@ -99,26 +100,26 @@ def rewrite(blocks: list[Block], replace: Replace, width: int, depth: int = 0) -
 
 
 def _descend(block: Block, replace: Replace, width: int, depth: int) -> Block:
-    if depth >= DEEPEST or not isinstance(block, Quote | ListBlock | FootnoteDef):
+    if not isinstance(block, (Quote, ListBlock, FootnoteDef)) or depth >= DEEPEST:
         return block
     inner = max(width - indent_of(block), 1)
     if not isinstance(block, ListBlock):
         children = rewrite(block.children, replace, inner, depth + 1)
         return block if children is block.children else msgspec.structs.replace(block, children=children)
-    changed = False
-    items: list[Item] = []
-    for item in block.items:
-        children = rewrite(item.children, replace, inner, depth + 1)
-        if children is not item.children:
-            item = Item(children, item.checked)  # noqa: PLW2901 - the fitted one takes its place
-            changed = True
-        items.append(item)
-    return ListBlock(items, block.start, block.tight) if changed else block
+    items = [_descend_item(item, replace, inner, depth + 1) for item in block.items]
+    if all(new is old for new, old in zip(items, block.items, strict=True)):
+        return block
+    return ListBlock(items, block.start, block.tight)
+
+
+def _descend_item(item: Item, replace: Replace, width: int, depth: int) -> Item:
+    children = rewrite(item.children, replace, width, depth)
+    return item if children is item.children else Item(children, item.checked)
 
 
 def convert_inlines(block: Block, convert: Convert) -> Block:
     """The block with `convert` applied to each run of inline parts that it holds itself, table cells included."""
-    if isinstance(block, Paragraph | Heading):
+    if isinstance(block, (Paragraph, Heading)):
         content = convert(block.content)
         return block if content is block.content else msgspec.structs.replace(block, content=content)
     if isinstance(block, Table):
