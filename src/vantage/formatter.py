@@ -1,5 +1,7 @@
 """Agent events as text for a chat window or a command line."""
 
+from typing import Any
+
 import msgspec
 
 from vantage.events import Event, Json, decode_event
@@ -43,6 +45,8 @@ class Formatter:
         self._encoder = Encoder(palette, hyperlinks=self._config.hyperlinks)
         self._background = palette.background_name
         self._pages: dict[int, Page] = {}
+        self._growing: dict[str, Any] = {}
+        """Row id → the drawing of a message that streams."""
 
     def format_event(self, event: Event | bytes | str | dict[str, Json], terminal_width: int = 0) -> str:
         """What to print for an event: its row as it now stands, or "" for events that have none.
@@ -60,7 +64,16 @@ class Formatter:
         return self.format_row(row, terminal_width)
 
     def format_row(self, row: Row, terminal_width: int = 0) -> str:
-        lines = row_lines(row, self._page(terminal_width))
+        """A row as it stands. One that is running is drawn with what is remembered of its last drawing."""
+        page = self._page(terminal_width)
+        if row.status == "running" and row.kind in ("message", "reasoning"):
+            from vantage.surfaces.cells.stream import GrowingMarkdown  # noqa: PLC0415 -- only where messages stream
+
+            growing = self._growing.setdefault(row.id, GrowingMarkdown())
+            page = msgspec.structs.replace(page, markdown=growing.lines)
+        else:
+            self._growing.pop(row.id, None)
+        lines = row_lines(row, page)
         if self._config.plain_text:
             return "\n".join([text_of(line) for line in lines])
         return self._encoder.lines(lines)

@@ -23,6 +23,9 @@ _ALERTS = {"note": "blue", "tip": "green", "important": "purple", "warning": "ye
 
 def markdown_lines(text: str, page: Page, base: Style = NORMAL) -> list[Line]:
     """A markdown text, fitted to the page and drawn on it."""
+    if page.markdown is not None:
+        lines: list[Line] = page.markdown(text, page, base)
+        return lines
     return document_lines(parse(text), page, base)
 
 

@@ -1,6 +1,7 @@
 """The page that lines are laid out on: how wide it is, what it can show, and how text gets onto it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -44,6 +45,8 @@ class Page(msgspec.Struct, frozen=True):
     """What text from outside goes through before it is measured."""
     notes: list[str] = []
     """What had to be given up, for diagnostics."""
+    markdown: Callable[..., Any] | None = None
+    """How markdown is drawn, where somebody remembers what was drawn before; `None` draws all of it."""
 
     @classmethod
     def of(cls, context: PresentationContext, *, wrapped: bool = True, tab_width: int = TAB_WIDTH) -> "Page":
