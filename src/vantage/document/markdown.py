@@ -201,7 +201,8 @@ def _end_paragraph(state: _State, _: Any) -> None:
     formulas = state.formulas
     if formulas:
         state.formulas = []
-        if len(formulas) == sum([part.__class__ is not Break for part in content]):
+        shown = [part for part in content if part.__class__ is not Break]
+        if len(formulas) == len(shown) and all(getattr(part, "link", None) is None for part in shown):
             state.blocks += [MathBlock(formula) for formula in formulas]
             return
     state.blocks.append(Paragraph(content))

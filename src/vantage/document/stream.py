@@ -100,6 +100,10 @@ class MarkdownStream:
 
     def _live_tail(self) -> list[Block]:
         text = self._text()
+        line = text.rfind("\n") + 1
+        if text[line:].strip(" \t>") == "|":
+            # The first character of a row, which is none yet: it would end the table.
+            text = text[:line]
         blocks = self._parse(text)
         if not blocks or _BLANK_END.search(text):
             return blocks
