@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from vantage.text.spans import Line, Span, slice_line, text_of, width_of
 from vantage.text.width import cells, one_cell_each
 
+LEAST_ROOM = 6
+"""Cells of text that a margin must leave; where it would not, it goes."""
+
 _CLOSING = frozenset(")]}>,.;:!?'\"%…、。，．・：；！？）］｝」』】〉》〕’”ー々")
 _OPENING = frozenset("([{<（［｛「『【〈《〔‘“")
 
@@ -159,11 +162,13 @@ def wrap(
 ) -> list[Line]:
     """Lines of at most `width` cells, prefixes included; `None` breaks at newlines only.
 
-    A prefix that leaves no room is kept all the same, with one cell for the text: callers narrow the width first.
+    Where prefixes would leave hardly any room, the first one stands above the text and the other is left out.
     """
     out: list[Line] = []
-    prefix: Sequence[Span] = first
     rest_width = width_of(rest)
+    if width is not None and width - max(width_of(first), rest_width) < LEAST_ROOM and (first or rest):
+        return [*above(first, width), *wrap(spans, width, hard=hard)]
+    prefix: Sequence[Span] = first
     for paragraph in _paragraphs(spans):
         text = text_of(paragraph)
         if not text:
@@ -178,6 +183,12 @@ def wrap(
             out.append([*prefix, *slice_line(paragraph, start, end)])
             prefix = rest
     return out
+
+
+def above(prefix: Sequence[Span], width: int) -> list[Line]:
+    """A prefix as lines of its own, if there is anything to see in it."""
+    visible = trim(list(prefix))
+    return wrap(visible, width, hard=True) if text_of(visible).strip() else []
 
 
 def trim(line: Line) -> Line:

@@ -84,7 +84,7 @@ def _list(block: rows.ListBlock, page: Page) -> list[Line]:
 def _ansi(block: rows.AnsiBlock, page: Page) -> list[Line]:
     out: list[Line] = []
     for line in parse_ansi(block.content.strip("\n")):
-        out += verbatim([Span(page.clean(span.text), span.style) for span in line], page.width, hard=False)
+        out += verbatim([Span(page.clean(span.text), span.style) for span in line], page.width)
     return out
 
 
@@ -99,7 +99,7 @@ def _output(block: rows.OutputBlock, page: Page) -> list[Line]:
         spans = [Span(text, style)] if text else []
         if len(line) > _LONGEST_LINE:
             spans.append(Span(f" {page.glyphs.more} +{len(line) - _LONGEST_LINE} characters", ACCENT))
-        out += verbatim(spans, page.width, hard=False)
+        out += verbatim(spans, page.width)
     if more := len(lines) - len(shown):
         out.append([Span(f"{page.glyphs.more} +{more} line{'' if more == 1 else 's'}", ACCENT)])
     return out

@@ -1,6 +1,7 @@
 """Document nodes → lines of cells."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,11 +14,10 @@ from vantage.document.markdown import parse
 from vantage.surfaces.cells.page import Page
 from vantage.text.spans import Line, Span, restyle, text_of, width_of
 from vantage.text.style import ACCENT, BOLD, NORMAL, Style
-from vantage.text.width import ELLIPSIS, take
+from vantage.text.width import pad, take, width
 from vantage.text.wrap import wrap
 
 _UNBOUNDED = 1 << 20
-_QUOTE_MARGIN = 2
 _ALERTS = {"note": "blue", "tip": "green", "important": "purple", "warning": "yellow", "caution": "red"}
 
 
@@ -47,16 +47,6 @@ def _blocks(blocks: Sequence[nodes.Block], page: Page, base: Style, *, tight: bo
     return out
 
 
-def _prefixed(lines: list[Line], first: Line, rest: Line) -> list[Line]:
-    """Lines with something before them; an empty line keeps only what can be seen."""
-    out: list[Line] = []
-    prefix = first
-    for line in lines:
-        out.append([*prefix, *line] if line or text_of(prefix).strip() else [])
-        prefix = rest
-    return out
-
-
 def _flow(content: list[nodes.Inline], page: Page, base: Style) -> list[Line]:
     return wrap(restyle(spans_of(content), base), page.width)
 
@@ -69,14 +59,14 @@ def _heading(block: nodes.Heading, page: Page, base: Style) -> list[Line]:
     return _flow(block.content, page, BOLD.over(base))
 
 
-def verbatim(line: Line, width: int | None, *, hard: bool) -> list[Line]:
+def verbatim(line: Line, room: int | None) -> list[Line]:
     """A line that keeps its own indent when it must be broken."""
-    if width is None or width_of(line) <= width:
+    if room is None or width_of(line) <= room:
         return [line]
     text = text_of(line)
     indent = len(text) - len(text.lstrip(" "))
-    indent = indent if indent <= width // 2 else 0
-    return wrap(line, width, (), [Span(" " * indent)] if indent else (), hard=hard)
+    indent = indent if indent <= room // 2 else 0
+    return wrap(line, room, (), [Span(" " * indent)] if indent else ())
 
 
 def code_lines(text: str, language: str, page: Page) -> list[Line]:
@@ -92,7 +82,7 @@ def code_lines(text: str, language: str, page: Page) -> list[Line]:
         ]
     out: list[Line] = []
     for line in styled:
-        out += verbatim(line, page.width, hard=True)
+        out += verbatim(line, page.width)
     return out
 
 
@@ -101,7 +91,7 @@ def _code(block: nodes.CodeBlock, page: Page, base: Style) -> list[Line]:
         lines = code_lines(block.text, block.language, page)
     else:
         indent = [Span("    ")]
-        lines = _prefixed(code_lines(block.text, "", page.narrow(4)), indent, indent)
+        lines = page.hang(indent, indent, lambda inner: code_lines(block.text, "", inner))
     return [restyle(line, base) for line in lines]
 
 
@@ -116,7 +106,7 @@ def _html(block: nodes.HtmlBlock, page: Page, base: Style) -> list[Line]:
 def _text(text: str, page: Page, style: Style) -> list[Line]:
     out: list[Line] = []
     for line in page.clean(text).split("\n"):
-        out += verbatim([Span(line, style)] if line else [], page.width, hard=False)
+        out += verbatim([Span(line, style)] if line else [], page.width)
     return out
 
 
@@ -126,41 +116,40 @@ def _rule(block: nodes.Rule, page: Page, base: Style) -> list[Line]:  # noqa: AR
 
 def _quote(block: nodes.Quote, page: Page, base: Style) -> list[Line]:
     color = _ALERTS.get(block.alert)
-    lines = _blocks(block.children, page.narrow(_QUOTE_MARGIN), base)
-    if color:
-        lines = [[Span(block.alert.title(), Style(color, bold=True))], *lines]
+    title = [[Span(block.alert.title(), Style(color, bold=True))]] if color else []
     bar = [Span(page.glyphs.bar, Style(color) if color else ACCENT), Span(" ")]
-    return _prefixed(lines, bar, bar)
+    return page.hang(bar, bar, lambda inner: [*title, *_blocks(block.children, inner, base)] or [[]])
 
 
 def _list(block: nodes.ListBlock, page: Page, base: Style) -> list[Line]:
     out: list[Line] = []
     for number, item in enumerate(block.items, block.start if block.start is not None else 0):
         marker = "- " if block.start is None else f"{number}. "
-        task = "" if item.checked is None else "[x] " if item.checked else "[ ] "
-        indent = len(marker)
-        lines = _item(item, task, page.narrow(indent), base, tight=block.tight) or [[]]
+        marker += "" if item.checked is None else "[x] " if item.checked else "[ ] "
         if out and not block.tight:
             out.append([])
-        out += _prefixed(lines, [Span(marker, base)], [Span(" " * indent)])
+        out += page.hang(
+            [Span(marker, base)],
+            [Span(" " * len(marker))],
+            partial(_item, item, base, tight=block.tight),
+        )
     return out
 
 
-def _item(item: nodes.Item, task: str, page: Page, base: Style, *, tight: bool) -> list[Line]:
-    if not task:
-        return _blocks(item.children, page, base, tight=tight)
-    lines = _blocks(item.children, page.narrow(len(task)), base, tight=tight) or [[]]
-    return _prefixed(lines, [Span(task, base)], [Span(" " * len(task))])
+def _item(item: nodes.Item, base: Style, page: Page, *, tight: bool) -> list[Line]:
+    return _blocks(item.children, page, base, tight=tight) or [[]]
 
 
 def _footnote(block: nodes.FootnoteDef, page: Page, base: Style) -> list[Line]:
-    label = page.clean(f"[{block.label}] ").replace("\n", " ")
-    margin = min(len(label), 4)
-    lines = _blocks(block.children, page.narrow(margin), base)
-    if len(label) <= margin:
-        return _prefixed(lines, [Span(label, ACCENT)], [Span(" " * margin)])
-    head = wrap([Span(label.rstrip(), ACCENT)], page.width)
-    return [*head, *_prefixed(lines, [Span(" " * margin)], [Span(" " * margin)])]
+    label = page.clean(f"[{block.label}]").replace("\n", " ")
+    indent = [Span("    ")]
+
+    def children(inner: Page) -> list[Line]:
+        return _blocks(block.children, inner, base) or [[]]
+
+    if width(label) <= 3:
+        return page.hang([Span(pad(label, 4), ACCENT)], indent, children)
+    return [*wrap([Span(label, ACCENT)], page.width), *page.hang(indent, indent, children)]
 
 
 def _records(block: nodes.Records, page: Page, base: Style) -> list[Line]:
@@ -172,7 +161,7 @@ def _records(block: nodes.Records, page: Page, base: Style) -> list[Line]:
         for key, value in record:
             spans = [*restyle(spans_of(key), BOLD.over(base))]
             spans += [Span(": " if spans else "", BOLD.over(base)), *restyle(spans_of(value), base)]
-            out += wrap(spans, page.width, (), [Span("  ")] if (page.width or 80) > 12 else ())
+            out += wrap(spans, page.width, (), [Span("  ")])
     return out
 
 
@@ -204,12 +193,12 @@ def draw_table(
     bar = Span(page.glyphs.bar, ACCENT)
 
     def border(left: str, middle: str, right: str) -> Line:
-        return [Span(left + middle.join(page.glyphs.rule * (width + 2) for width in widths) + right, ACCENT)]
+        return [Span(left + middle.join(page.glyphs.rule * (cells + 2) for cells in widths) + right, ACCENT)]
 
     def row_lines(row: list[Line]) -> list[Line]:
         cells: list[list[Line]] = [
-            [_cut(row[i], width)] if cut else wrap(row[i], width) if i < len(row) else [[]]
-            for i, width in enumerate(widths)
+            [[]] if i >= len(row) else [_cut(row[i], room, page.glyphs.more)] if cut else wrap(row[i], room)
+            for i, room in enumerate(widths)
         ]
         out: list[Line] = []
         for line_number in range(max(len(cell) for cell in cells)):
@@ -243,20 +232,20 @@ def _padding(alignment: str, free: int) -> tuple[int, int]:
     return 0, free
 
 
-def _cut(cell: Line, width: int) -> Line:
+def _cut(cell: Line, limit: int, ellipsis: str) -> Line:
     """A cell on one line, with an ellipsis where it was cut."""
     line = [Span(span.text.replace("\n", " "), span.style) for span in cell]
-    if width_of(line) <= width:
+    if width_of(line) <= limit:
         return line
     out: Line = []
-    room = width - 1
+    room = limit - 1
     for span in line:
         piece = take(span.text, room)
-        room -= width_of([Span(piece)])
+        room -= width(piece)
         out.append(Span(piece, span.style))
         if piece != span.text:
             break
-    return [*out, Span(ELLIPSIS)]
+    return [*out, Span(ellipsis)]
 
 
 _DRAW: dict[type, Callable[[Any, Page, Style], list[Line]]] = {

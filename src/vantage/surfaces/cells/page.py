@@ -7,6 +7,8 @@ import msgspec
 
 from vantage.presentation import PresentationContext
 from vantage.text.sanitize import TAB_WIDTH, sanitize
+from vantage.text.spans import Line, text_of, width_of
+from vantage.text.wrap import LEAST_ROOM, above
 
 
 class Glyphs(msgspec.Struct, frozen=True):
@@ -59,6 +61,21 @@ class Page(msgspec.Struct, frozen=True):
         from vantage.document.fit.unicode import to_ascii  # noqa: PLC0415 -- few displays need it
 
         return cls(context, width, ASCII, lambda text: to_ascii(clean(text)), [])
+
+    def hang(self, first: Line, rest: Line, draw: Callable[["Page"], list[Line]]) -> list[Line]:
+        """What is drawn right of a margin, which is `first` on the first line and `rest` on the others.
+
+        A margin that would leave hardly any room stands above instead. A line with nothing on it stays empty.
+        """
+        margin = width_of(first)
+        if self.width is not None and self.width - margin < LEAST_ROOM:
+            return [*above(first, self.width), *draw(self)]
+        out: list[Line] = []
+        prefix, visible = first, True
+        for line in draw(self.narrow(margin)):
+            out.append([*prefix, *line] if line or visible else [])
+            prefix, visible = rest, bool(text_of(rest).strip())
+        return out
 
     def narrow(self, cells: int) -> "Page":
         """The page with a margin taken off."""

@@ -65,17 +65,16 @@ def _row(row: Row, page: Page) -> list[Line]:
 
 def _message(row: Row, page: Page, first: Line) -> list[Line]:
     """Blocks that begin beside the bullet, an empty line between them."""
-    lines: list[Line] = []
-    for block in row.blocks:
-        if lines:
-            lines.append([])
-        lines += block_lines(block, page.narrow(2))
-    out: list[Line] = []
-    prefix = first
-    for line in lines or [[]]:
-        out.append([*prefix, *line] if line or prefix is first else [])
-        prefix = [Span("  ")]
-    return out
+
+    def blocks(inner: Page) -> list[Line]:
+        lines: list[Line] = []
+        for block in row.blocks:
+            if lines:
+                lines.append([])
+            lines += block_lines(block, inner)
+        return lines or [[]]
+
+    return page.hang(first, [Span("  ")], blocks)
 
 
 def _clean(spans: Iterable[Span], page: Page) -> Line:
@@ -103,7 +102,12 @@ def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
     room = None if page.width is None else page.width - 2 - reserved
     if room is None or width_of(title) <= room:
         return [Span(span.text.replace("\n", " "), span.style) for span in title]
-    return [Span(truncate(text, max(room, 8), middle=row.cut_title == "middle"), title[-1].style if title else NORMAL)]
+    return [
+        Span(
+            truncate(text, max(room, 8), middle=row.cut_title == "middle", ellipsis=page.glyphs.more),
+            title[-1].style if title else NORMAL,
+        )
+    ]
 
 
 def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[Line]:
@@ -114,7 +118,7 @@ def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[
             Span(f"\n{page.glyphs.more} +{len(lines) - _HEAD_LINES} lines", ACCENT),
         ]
     margin = rest if page.width is None or page.width > _LEAST else 2
-    return wrap(title, page.width, bullet, [Span(" " * margin)])
+    return wrap(title, page.width, bullet, [Span(" " * margin)]) if title else [bullet]
 
 
 def _first_lines(title: Line, count: int) -> Line:
@@ -130,11 +134,10 @@ def _first_lines(title: Line, count: int) -> Line:
 
 def _body(row: Row, page: Page, skip: int = 0) -> list[Line]:
     """Blocks under the head: the first line hangs on an elbow, the others stand below it."""
-    inner = page.narrow(4)
-    prefix = [Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")]
-    out: list[Line] = []
-    for block in row.blocks[skip:]:
-        for line in block_lines(block, inner):
-            out.append([*prefix, *line] if line or not out else [])
-            prefix = [Span("    ")]
-    return out
+
+    def blocks(inner: Page) -> list[Line]:
+        return [line for block in row.blocks[skip:] for line in block_lines(block, inner)]
+
+    if len(row.blocks) <= skip:
+        return []
+    return page.hang([Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")], [Span("    ")], blocks)
