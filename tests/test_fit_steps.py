@@ -139,6 +139,14 @@ def test_widths_that_no_longer_fit_are_found_anew():
     assert len(fit([broken], PresentationContext()).blocks[0].widths) == 2
 
 
+def test_no_column_is_narrower_than_a_grapheme():
+    syllables = table("ᄀ각|ᄀ각", "ᄀ각ᄀ각|ᄀ각")  # four cells each, and nowhere to cut
+    (fits,) = fit([syllables], PresentationContext(content_width=15, table_mode="wrap")).blocks
+    assert fits.widths == [4, 4]
+    (records,) = fit([syllables], PresentationContext(content_width=13, table_mode="wrap")).blocks
+    assert isinstance(records, Records)
+
+
 def test_shares_narrow_columns_whole_and_the_others_alike():
     assert share([1, 1, 1], [5, 40, 60], 45) == [5, 20, 20]
     assert share([1, 1], [5, 40], 100) == [5, 40]

@@ -11,8 +11,8 @@ from vantage.document.nodes import Cell, Inline, Paragraph, Text
 from vantage.text.width import take
 from vantage.text.width import width as cells_of
 
-LETTERS = (5, 4, 3, 2)
-"""How many letters of a word are kept, tried in this order."""
+LETTERS = (8, 6, 5, 4, 3, 2)
+"""How many letters of a word are kept, tried in this order: no header is cut shorter than it has to be."""
 
 # A word, or a part of one: snake_case, kebab-case, camelCase, dotted.path.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[^\W_]+|\W|_")

@@ -2,7 +2,6 @@
 
 from vantage.document.fit.columns import cell_text
 from vantage.document.nodes import (
-    STRONG,
     Align,
     Block,
     Cell,
@@ -73,8 +72,8 @@ def _in_list(table: Table) -> list[Block]:
     """A table of one column: its header, then a list."""
     out: list[Block] = []
     title = table.header[0].content
-    if title:
-        out.append(Paragraph(strong(title)))
+    if cell_text(title).strip():
+        out.append(Paragraph(title))
     if table.rows:
         out.append(ListBlock([Item([Paragraph(row[0].content)] if row[0].content else []) for row in table.rows]))
     return out
@@ -86,7 +85,3 @@ def _header_only(table: Table) -> list[Block]:
         if cell.content:
             content += [Text(", "), *cell.content] if content else cell.content
     return [Paragraph([*content, Text(" (no rows)")])] if content else []
-
-
-def strong(content: list[Inline]) -> list[Inline]:
-    return [Text(part.text, part.marks | STRONG, part.link) if isinstance(part, Text) else part for part in content]
