@@ -22,8 +22,8 @@ LAST_RESORT = 3
 PARAGRAPH = 32
 """A column this wide reads as a paragraph, however many lines its cells take."""
 
-# Where `text.wrap` may break inside a word: behind a `/` or `-` that has no space, `-` or `/` beside it.
-_PIECES = re.compile(r"(?<=[^\s/-][/-])(?=[^\s/-])|\s+")
+# Where `text.wrap` may break inside a word: behind a `/` or `-` that has no `-` or `/` beside it.
+_JOINT = re.compile(r"(?<=[^/-][/-])(?=[^/-])")
 
 
 class Column:
@@ -112,8 +112,11 @@ def size_of(text: str) -> int:
 
 def longest_word(text: str) -> int:
     """Cells of the longest piece that `text.wrap` keeps together."""
-    pieces = _PIECES.split(text)
-    if one_cell_each(text.replace("\n", " ")):
+    text = text.replace("\n", " ")
+    pieces = text.split(" ")
+    if "/" in text or "-" in text:
+        pieces = [piece for word in pieces for piece in _JOINT.split(word)]
+    if one_cell_each(text):
         return max(map(len, pieces))
     return max([len(piece) if one_cell_each(piece) else _unbroken(piece) for piece in pieces])
 

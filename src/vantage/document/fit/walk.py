@@ -30,13 +30,6 @@ from vantage.text.width import width as cells_of
 TABLES, CODE, DIAGRAMS, IMAGES, FORMULAS = 1, 2, 4, 8, 16
 """What a document may contain that some display cannot show; combined with `|`."""
 
-# Rather than look into every cell, a table is taken to hold whatever cells can hold.
-_WHOLE: dict[type, int] = {
-    Table: TABLES | IMAGES | FORMULAS,
-    Records: IMAGES | FORMULAS,
-    MathBlock: FORMULAS,
-}
-
 DEEPEST = 60
 """Nesting beyond which nothing is refitted: such a document is an attack, and its width is long used up."""
 
@@ -50,12 +43,7 @@ def survey(blocks: list[Block], depth: int = 0) -> int:
     found = 0
     for block in blocks:
         if isinstance(block, (Paragraph, Heading)):
-            for part in block.content:
-                if type(part) is Text:
-                    if part.marks & MATH:
-                        found |= FORMULAS
-                elif type(part) is Image:
-                    found |= IMAGES
+            found |= _survey_inlines(block.content)
         else:
             found |= _survey_block(block, depth)
     return found
@@ -71,7 +59,26 @@ def _survey_block(block: Block, depth: int) -> int:
         return found
     if isinstance(block, (Quote, FootnoteDef)) and depth < DEEPEST:
         return survey(block.children, depth + 1)
-    return _WHOLE.get(type(block), 0)
+    if isinstance(block, Table):
+        found = TABLES
+        for row in (block.header, *block.rows):
+            for cell in row:
+                found |= _survey_inlines(cell.content)
+        return found
+    if isinstance(block, Records):
+        return IMAGES | FORMULAS  # made, not parsed: seldom enough to look again
+    return FORMULAS if isinstance(block, MathBlock) else 0
+
+
+def _survey_inlines(content: list[Inline]) -> int:
+    found = 0
+    for part in content:
+        if type(part) is Text:
+            if part.marks & MATH:
+                found |= FORMULAS
+        elif type(part) is Image:
+            found |= IMAGES
+    return found
 
 
 def indent_of(block: Quote | ListBlock | FootnoteDef) -> int:
