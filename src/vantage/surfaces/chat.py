@@ -17,7 +17,7 @@ from vantage.document.fit.unicode import to_ascii
 from vantage.document.markdown import parse
 from vantage.document.nodes import CODE, EMPHASIS, STRONG, Break, Cell, Inline, Paragraph, Text
 from vantage.presentation import PresentationContext
-from vantage.surfaces.chat_text import Run, Runs, runs_of, runs_of_line
+from vantage.surfaces.chat_text import Run, Runs, best_cut, runs_of, runs_of_line, slice_runs
 from vantage.surfaces.words import block_text, duration_text, node_text
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import text_of
@@ -27,6 +27,10 @@ from vantage.timeline.row import DiffLine, FileDiff, Row, file_head
 BODY_LINES = 60
 """Lines of a tool's block that are shown when the block itself sets no limit."""
 BODY_CHARACTERS = 6000
+FIELD_CHARACTERS = 1000
+"""Of a tool's head, and of any one value, item or cell of its blocks."""
+BLANK = " \t\n"
+"""What is nothing to see; other white space may be a control character, which is shown."""
 FOLD_LINES = 8
 """A longer body is folded, where the client can fold."""
 
@@ -41,7 +45,13 @@ class Fold(msgspec.Struct, frozen=True):
     text: str
 
 
-Part = nodes.Block | Fold
+class Note(msgspec.Struct, frozen=True):
+    """What is said directly below a part: `… +13 lines`."""
+
+    text: str
+
+
+Part = nodes.Block | Fold | Note
 
 
 class ChatRow(msgspec.Struct, frozen=True):
@@ -61,6 +71,7 @@ class Room:
     def __init__(self, row: Row, context: PresentationContext) -> None:
         self.context = context
         self.bounded = row.kind not in ("message", "user", "reasoning")
+        self.title = row.text
 
 
 def chat_row(row: Row, context: PresentationContext, notes: list[str]) -> ChatRow:
@@ -83,19 +94,18 @@ def _said(block: Any, room: Room, notes: list[str]) -> list[Part]:
 
 
 def _fitted(parts: list[Part], context: PresentationContext, notes: list[str]) -> list[Part]:
-    """Document nodes through `fit`, run by run; folds stay between them."""
+    """Document nodes through `fit`, run by run; folds and notes stay between them."""
     out: list[Part] = []
     run: list[nodes.Block] = []
     for part in [*parts, None]:
-        if part is not None and not isinstance(part, Fold):
+        if part is not None and not isinstance(part, Fold | Note):
             run.append(part)
             continue
         if run:
             out += _fit(run, context, notes)
             run = []
         if part is not None:
-            text = part.text if context.supports_unicode else to_ascii(part.text)
-            out.append(Fold(text))
+            out.append(part if context.supports_unicode else type(part)(to_ascii(part.text)))
     return out
 
 
@@ -118,7 +128,7 @@ def _depth_mark(row: Row, context: PresentationContext) -> str:
 
 
 def _head(row: Row, context: PresentationContext) -> Runs:
-    title = runs_of_line(row.title)
+    title = _cut_runs(runs_of_line(row.title))
     if not context.supports_rich_text:
         title = [Run(run.text) for run in title]
     if row.kind == "user" and not title:
@@ -128,12 +138,32 @@ def _head(row: Row, context: PresentationContext) -> Runs:
     glyphs = GLYPHS if context.supports_unicode else ASCII_GLYPHS
     glyph = "" if row.kind == "user" else f"{glyphs.get(row.status, row.status)} "
     out = [Run(_depth_mark(row, context) + glyph), *title]
-    for extra in (row.trailing, "" if row.duration_ms is None else duration_text(row.duration_ms)):
+    for extra in (_cut(row.trailing, 100), "" if row.duration_ms is None else duration_text(row.duration_ms)):
         if extra:
             out += [Run(" · "), *runs_of([Text(extra)])]
     if not context.supports_unicode:
         out = [msgspec.structs.replace(run, text=to_ascii(run.text)) for run in out]
     return [run for run in out if run.text]
+
+
+def _cut_runs(runs: Runs) -> Runs:
+    text = "".join([run.text for run in runs])
+    if len(text) <= FIELD_CHARACTERS:
+        return runs
+    end = best_cut(text, FIELD_CHARACTERS)
+    return [*slice_runs(runs, 0, end), Run(f" … +{len(text) - end:,} characters")]
+
+
+def clipped(text: str, room: Room) -> str:
+    """One field of a tool's block, as much of it as is worth reading: `… +2,000 characters`. Not so in messages."""
+    return _cut(text, FIELD_CHARACTERS) if room.bounded else text
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    end = best_cut(text, limit)
+    return f"{text[:end].rstrip()} … +{len(text) - end:,} characters"
 
 
 def bounded(text: str, max_lines: int | None, room: Room) -> tuple[str, str]:
@@ -144,16 +174,13 @@ def bounded(text: str, max_lines: int | None, room: Room) -> tuple[str, str]:
             return text, ""
         max_lines = BODY_LINES
     lines = text.split("\n")
-    shown = "\n".join(lines[: max(max_lines, 0)])
-    left = max(len(lines) - max(max_lines, 0), 0)
-    if room.bounded and len(shown) > BODY_CHARACTERS:
-        cut = shown.rfind("\n", BODY_CHARACTERS // 2, BODY_CHARACTERS)
-        if cut > 0:
-            left += shown.count("\n", cut)
-            shown = shown[:cut]
-        else:
-            return shown[:BODY_CHARACTERS], f"… +{len(text) - BODY_CHARACTERS:,} characters"
-    return shown, f"… +{left:,} line{'' if left == 1 else 's'}" if left else ""
+    shown = lines[: max(max_lines, 0)]
+    left = len(lines) - len(shown)
+    while len(shown) > 1 and sum([len(line) + 1 for line in shown]) > BODY_CHARACTERS:
+        shown.pop()
+        left += 1
+    rest = f"… +{left:,} line{'' if left == 1 else 's'}" if left else ""
+    return _cut("\n".join(shown), BODY_CHARACTERS), rest
 
 
 def _paragraph(text: str, marks: int = 0) -> Paragraph:
@@ -169,8 +196,8 @@ def _paragraph(text: str, marks: int = 0) -> Paragraph:
 
 def _code_parts(text: str, language: str, room: Room, max_lines: int | None = None) -> list[Part]:
     shown, rest = bounded(text, max_lines, room)
-    parts: list[Part] = [nodes.CodeBlock(shown, language)] if shown.strip() else []
-    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+    parts: list[Part] = [nodes.CodeBlock(shown, language)] if shown.strip(BLANK) else []
+    return [*parts, Note(rest)] if rest else parts
 
 
 def _text(block: rows_module.TextBlock, room: Room) -> list[Part]:
@@ -181,7 +208,7 @@ def _text(block: rows_module.TextBlock, room: Room) -> list[Part]:
         parts: list[Part] = [Fold(shown)]
     else:
         parts = [_paragraph(shown, EMPHASIS if block.style == "dim" else 0)]
-    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+    return [*parts, Note(rest)] if rest else parts
 
 
 def _markdown(block: rows_module.MarkdownBlock, _room: Room) -> list[Part]:
@@ -210,30 +237,31 @@ def _code(block: rows_module.CodeBlock, room: Room) -> list[Part]:
     return parts
 
 
-def _key_value(block: rows_module.KeyValueBlock, _room: Room) -> list[Part]:
-    return [nodes.Records([[([Text(key)], _paragraph(value).content) for key, value in block.pairs]])]
+def _key_value(block: rows_module.KeyValueBlock, room: Room) -> list[Part]:
+    pairs = [(clipped(key, room), clipped(value, room)) for key, value in block.pairs]
+    return [nodes.Records([[([Text(key)], _paragraph(value).content) for key, value in pairs]])]
 
 
-def _badges(block: rows_module.BadgesBlock, _room: Room) -> list[Part]:
+def _badges(block: rows_module.BadgesBlock, room: Room) -> list[Part]:
     content: list[Inline] = []
-    for item in block.items:
+    for item in [clipped(item, room) for item in block.items]:
         content += [Text(" "), Text(item, CODE)] if content else [Text(item, CODE)]
     return [Paragraph(content)] if content else []
 
 
-def _list(block: rows_module.ListBlock, _room: Room) -> list[Part]:
+def _list(block: rows_module.ListBlock, room: Room) -> list[Part]:
     shown = block.items if block.max_items is None else block.items[: max(block.max_items, 0)]
     items = []
     for item in shown:
-        content = _paragraph(item.title).content
+        content = _paragraph(clipped(item.title, room)).content
         if item.status:
-            content += [Text(" "), Text(item.status, CODE)]
+            content += [Text(" "), Text(clipped(item.status, room), CODE)]
         if item.subtitle:
-            content += [Text(" — "), Text(item.subtitle, EMPHASIS)]
+            content += [Text(" — "), Text(clipped(item.subtitle, room), EMPHASIS)]
         items.append(nodes.Item([Paragraph(content)]))
     parts: list[Part] = [nodes.ListBlock(items)] if items else []
     if more := len(block.items) - len(shown):
-        parts.append(_paragraph(f"+{more} more", EMPHASIS))
+        parts.append(Note(f"+{more} more"))
     return parts
 
 
@@ -244,20 +272,24 @@ def _ansi(block: rows_module.AnsiBlock, room: Room) -> list[Part]:
 def _output(block: rows_module.OutputBlock, room: Room) -> list[Part]:
     shown, rest = bounded(block.content, block.max_lines, room)
     parts: list[Part] = []
-    if shown.strip():
+    if shown.strip(BLANK):
         long = shown.count("\n") >= FOLD_LINES
         parts.append(Fold(shown) if long else nodes.CodeBlock(shown))
-    return [*parts, _paragraph(rest, EMPHASIS)] if rest else parts
+    return [*parts, Note(rest)] if rest else parts
 
 
 def _diff(block: rows_module.DiffBlock, room: Room) -> list[Part]:
     parts: list[Part] = []
     for file in block.files:
         content: list[Inline] = [
-            Text(span.text, STRONG if span.style.bold else CODE if span.text in (file.path, file.new_path) else 0)
+            Text(
+                clipped(span.text, room),
+                STRONG if span.style.bold else CODE if span.text in (file.path, file.new_path) else 0,
+            )
             for span in file_head(file)
         ]
-        parts.append(Paragraph(content))
+        if text_of(file_head(file)) != room.title:  # an edit of one file is named in the row's head
+            parts.append(Paragraph(content))
         if file.hunks:
             parts += _code_parts(diff_text(file), "diff", room)
     return parts
@@ -277,47 +309,45 @@ def _first_number(hunk: list[DiffLine]) -> int | None:
     return next((line.number for line in hunk if line.number is not None), None)
 
 
-def _checklist(block: rows_module.ChecklistBlock, _room: Room) -> list[Part]:
-    parts: list[Part] = [_paragraph(block.overview, EMPHASIS)] if block.overview else []
+def _checklist(block: rows_module.ChecklistBlock, room: Room) -> list[Part]:
+    parts: list[Part] = [_paragraph(clipped(block.overview, room), EMPHASIS)] if block.overview else []
     content: list[Inline] = []
     current = next((item for item in block.items if item.status != "completed"), None)
     for item in block.items:
         if content:
             content.append(Break(hard=True))
-        content += [
-            Text(CHECKS.get(item.status, "□ ")),
-            *_paragraph(item.text, STRONG if item is current else 0).content,
-        ]
+        marks = STRONG if item is current else 0
+        content += [Text(CHECKS.get(item.status, "□ ")), *_paragraph(clipped(item.text, room), marks).content]
     return [*parts, Paragraph(content)] if content else parts
 
 
-def _table(block: rows_module.TableBlock, _room: Room) -> list[Part]:
+def _table(block: rows_module.TableBlock, room: Room) -> list[Part]:
     width = max([len(block.header), *[len(row) for row in block.rows]])
     if not width:
         return []
     header, *rows = (
-        [Cell(_paragraph(text).content) for text in [*row, *[""] * (width - len(row))]]
+        [Cell(_paragraph(clipped(text, room)).content) for text in [*row, *[""] * (width - len(row))]]
         for row in [block.header, *block.rows]
     )
     return [nodes.Table(header, rows, ["none"] * width)]
 
 
-def _image(block: rows_module.ImageBlock, _room: Room) -> list[Part]:
+def _image(block: rows_module.ImageBlock, room: Room) -> list[Part]:
     """Chat surfaces return messages, not uploads: what the picture shows, in words."""
-    return [Paragraph([nodes.Image(block.alt, "")])]
+    return [Paragraph([nodes.Image(clipped(block.alt, room), "")])]
 
 
-def _progress(block: rows_module.ProgressBlock, _room: Room) -> list[Part]:
+def _progress(block: rows_module.ProgressBlock, room: Room) -> list[Part]:
     value = min(max(block.value, 0.0), 1.0) if math.isfinite(block.value) else 0.0
     filled = round(value * 10)
-    label = f" {block.label}" if block.label else ""
+    label = f" {clipped(block.label, room)}" if block.label else ""
     return [_paragraph(f"{'▓' * filled}{'░' * (10 - filled)} {value:.0%}{label}")]
 
 
 def _terminal(block: rows_module.TerminalBlock, room: Room) -> list[Part]:
     parts = _code_parts(block.content, "", room)
-    whole = not parts or isinstance(parts[-1], nodes.CodeBlock)
-    return parts if whole else [*parts, _paragraph(f"the whole: block {block.block_id}", EMPHASIS)]
+    whole = not parts or not isinstance(parts[-1], Note)
+    return parts if whole else [*parts, Note(f"the whole: block {_cut(block.block_id, 100)}")]
 
 
 BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {

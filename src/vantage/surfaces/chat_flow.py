@@ -4,6 +4,7 @@ Nesting becomes indentation; code inside a list or quote stands between its part
 preferably not split inside of.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ import msgspec
 from vantage.document import nodes
 from vantage.document.nodes import EMPHASIS, STRONG
 from vantage.presentation import PresentationContext
-from vantage.surfaces.chat import Fold, Part
+from vantage.surfaces.chat import Fold, Note, Part
 from vantage.surfaces.chat_text import Run, Runs, join_lines, lines_of, prefixed, runs_of, text_of
 from vantage.surfaces.words import node_text
 from vantage.text.sanitize import one_line, sanitize
@@ -21,6 +22,8 @@ from vantage.text.spans import text_of as span_text
 from vantage.text.width import pad, truncate, width
 from vantage.text.wrap import wrap
 
+LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{0,32}")
+"""What a client may be told to highlight."""
 MAX_DEPTH = 24
 """Quotes and lists nested deeper than this are shown as their text."""
 
@@ -102,7 +105,17 @@ def _pre(text: str, marking: Marking, language: str = "") -> list[Chunk]:
 
 
 def _code(node: nodes.CodeBlock, marking: Marking, _depth: int) -> list[Chunk]:
-    return _pre(node.text, marking, node.language)
+    chunks = _pre(node.text, marking, node.language)
+    if not (caption := code_caption(node)):
+        return chunks
+    title = Chunk("text", [Run(caption, EMPHASIS if marking.marked else 0)])
+    return [title, *[msgspec.structs.replace(chunk, tight=True) for chunk in chunks]]
+
+
+def code_caption(node: nodes.CodeBlock) -> str:
+    """What stands behind a fence, unless it is the language that the client shows itself."""
+    said = node.text.strip() and LANGUAGE.fullmatch(node.info or node.language)
+    return "" if said else one_line(node.info or node.language)
 
 
 def _math(node: nodes.MathBlock, marking: Marking, _depth: int) -> list[Chunk]:
@@ -216,7 +229,8 @@ def _records(node: nodes.Records, marking: Marking, _depth: int) -> list[Chunk]:
         for key, value in record:
             bold = STRONG if marking.marked else 0
             name = [msgspec.structs.replace(run, marks=run.marks | bold) for run in runs_of(key)]
-            lines.append([*name, Run(":", bold), Run(" "), *runs_of(value)])
+            sign = [*name, Run(":", bold), Run(" ")] if name else []
+            lines.append([*sign, *runs_of(value)])
         out.append(Chunk("text", join_lines(lines)))
     return out
 
@@ -232,6 +246,10 @@ def _footnote(node: nodes.FootnoteDef, marking: Marking, depth: int) -> list[Chu
 def _fold(part: Fold, _marking: Marking, _depth: int) -> list[Chunk]:
     text = sanitize(part.text).strip("\n").rstrip()
     return [Chunk("fold", [Run(text)])] if text else []
+
+
+def _note(part: Note, marking: Marking, _depth: int) -> list[Chunk]:
+    return [Chunk("text", [Run(sanitize(part.text), EMPHASIS if marking.marked else 0)], tight=True)]
 
 
 def _unknown(part: Any, _marking: Marking, _depth: int) -> list[Chunk]:
@@ -251,4 +269,5 @@ NODES: dict[type, Callable[[Any, Marking, int], list[Chunk]]] = {
     nodes.Records: _records,
     nodes.FootnoteDef: _footnote,
     Fold: _fold,
+    Note: _note,
 }

@@ -17,6 +17,7 @@ from vantage.text.sanitize import one_line, sanitize
 from vantage.text.spans import Line
 from vantage.text.width import graphemes
 
+STRIP = 4096
 LOOK_AHEAD = 64
 """Characters behind a cut that decide whether a grapheme goes on across it."""
 
@@ -135,9 +136,10 @@ def whole_graphemes(runs: Runs) -> Runs:
     return out
 
 
-def _best_cut(text: str, limit: int) -> int:
+def best_cut(text: str, limit: int) -> int:
     """The best place to cut at or before `limit`, which lies inside `text`."""
-    fits = [end for end in boundaries(text[: limit + LOOK_AHEAD]) if end <= limit]
+    text = text[: limit + LOOK_AHEAD]
+    fits = [end for end in boundaries(text) if end <= limit]
     if not fits:  # one grapheme of thousands of marks
         return limit
     allowed = set(fits)
@@ -156,7 +158,14 @@ class Feed:
     """Runs to be taken from the front, in pieces that fit."""
 
     def __init__(self, runs: Runs, measure: Measure = units) -> None:
-        self._runs = deque(runs)
+        # in strips, so that taking the front of a megabyte does not copy the megabyte
+        self._runs = deque(
+            [
+                run if len(run.text) <= STRIP else msgspec.structs.replace(run, text=run.text[start : start + STRIP])
+                for run in runs
+                for start in range(0, len(run.text), STRIP)
+            ]
+        )
         self._measure = measure
 
     def __bool__(self) -> bool:
@@ -192,7 +201,7 @@ class Feed:
         while size > 1 and (cost := self._measure(slice_runs(window, 0, size))) > limit:
             size = max(1, min(size - 1, size * max(limit, 1) // cost))
         if size < len(text):
-            size = _best_cut(text, size)
+            size = best_cut(text, size)
         out = self._pop(size)
         if exact:
             return slice_runs(out, 0, size - 1) if text[size - 1] == "\n" else out

@@ -39,13 +39,16 @@ KIND_LABELS = {
     "event": "Event",
 }
 
+BULLETS = {"none": "•", "running": "◌", "ok": "✓", "error": "✗"}
+
 
 class Scene:
     """What the blocks of one row are drawn with: the display, ids to begin with, and notes on what had to give way."""
 
-    def __init__(self, context: PresentationContext, prefix: str, notes: list[str]) -> None:
+    def __init__(self, row: Row, context: PresentationContext, notes: list[str]) -> None:
         self.context = context
-        self.prefix = prefix
+        self.prefix = element_id("row", row.id)
+        self.title = row.text
         self.notes = notes
         self.index = 0
 
@@ -68,8 +71,7 @@ def _row(row: Row, context: PresentationContext, notes: list[str], *, body: bool
     folded = row.kind == "tool" and bool(row.blocks or row.diagnostics)
     inside = ""
     if body or not folded:
-        scene = Scene(context, own, notes)
-        inside = blocks_html(row.blocks, scene) + _diagnostics(row)
+        inside = blocks_html(row.blocks, Scene(row, context, notes)) + _diagnostics(row)
     if folded:
         lazy = "" if body else ' data-lazy="true"'
         content = f'<details class="v-details"{lazy}><summary class="v-head">{head}</summary>'
@@ -100,12 +102,11 @@ def _attributes(row: Row, own: str) -> str:
 
 
 def _head(row: Row) -> str:
-    """The bullet or icon, the status as a word for those who do not see it, the title, and what stands at its end."""
+    """The status as a glyph and, for those who do not see it, as a word; the icon, the title, and what follows it."""
+    parts = [f'<span class="v-bullet" aria-hidden="true">{BULLETS.get(row.status, "•")}</span>']
     if row.icon:
         name = style_classes(Style(row.icon_color), "v-icon")
-        parts = [f'<span class="{name}" data-icon="{attribute(row.icon[:64])}" aria-hidden="true"></span>']
-    else:
-        parts = ['<span class="v-bullet" aria-hidden="true">•</span>']
+        parts.append(f'<span class="{name}" data-icon="{attribute(row.icon[:64])}" aria-hidden="true"></span>')
     if word := STATUS_WORDS.get(row.status, str(row.status)):
         parts.append(f'<span class="v-sr">{escape(word)}: </span>')
     parts.append(f'<span class="v-title">{spans_html(row.title)}</span>')
@@ -202,8 +203,8 @@ def _output(block: rows_module.OutputBlock, _scene: Scene) -> str:
     return pre_html(escape(block.content.rstrip("\n")), "v-pre v-output", "output")
 
 
-def _diff(block: rows_module.DiffBlock, _scene: Scene) -> str:
-    return "".join([diff_html(file) for file in block.files])
+def _diff(block: rows_module.DiffBlock, scene: Scene) -> str:
+    return "".join([diff_html(file, scene.title) for file in block.files])
 
 
 def _checklist(block: rows_module.ChecklistBlock, _scene: Scene) -> str:

@@ -1,19 +1,24 @@
 """File changes as tables: old and new line numbers, a sign that can be read as well as seen, the line."""
 
 from vantage.surfaces.html_text import attribute, escape, spans_html
+from vantage.text.spans import text_of
 from vantage.timeline.row import DiffLine, FileDiff, file_head
 
 # sign → (class, the word for it)
 _SIGNS = {"+": ("v-inserted", "added"), "-": ("v-deleted", "removed"), " ": ("v-context", "")}
-_GAP = '<tbody><tr class="v-gap"><td colspan="4"><span aria-label="lines left out">⋮</span></td></tr></tbody>'
+_GAP = (
+    '<tbody><tr class="v-gap"><td colspan="4">'
+    '<span aria-hidden="true">⋮</span><span class="v-sr">lines left out</span></td></tr></tbody>'
+)
 
 
-def diff_html(file: FileDiff) -> str:
-    """One file: what was done to it, and its hunks when there are any."""
-    title = f'<figcaption class="v-file">{spans_html(file_head(file))}</figcaption>'
+def diff_html(file: FileDiff, row_title: str = "") -> str:
+    """One file: what was done to it, unless the row's title has said so, and its hunks when there are any."""
+    head = file_head(file)
+    title = "" if text_of(head) == row_title else f'<figcaption class="v-file">{spans_html(head)}</figcaption>'
     hunks = [hunk for hunk in file.hunks if hunk]
     if not hunks:
-        return f'<figure class="v-diff">{title}</figure>'
+        return f'<figure class="v-diff">{title}</figure>' if title else ""
     numbers = _Numbers()
     bodies = [f"<tbody>{''.join([_line(line, numbers) for line in hunk])}</tbody>" for hunk in hunks]
     return (

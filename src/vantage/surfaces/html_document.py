@@ -148,7 +148,7 @@ def _heading(node: nodes.Heading, scope: Scope) -> str:
 
 
 def _code(node: nodes.CodeBlock, _scope: Scope) -> str:
-    return code_figure(node.text, node.language)
+    return code_figure(node.text, node.language, caption=node.info)
 
 
 def _math(node: nodes.MathBlock, _scope: Scope) -> str:

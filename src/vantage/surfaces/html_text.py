@@ -22,6 +22,8 @@ ASSET = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 ASSET_PATH = "assets/"
 """Where a page finds the conversation's assets, relative to itself."""
 
+MAX_ATTRIBUTE = 1000
+
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
 _ID = re.compile(r"[^A-Za-z0-9-]")
 _FLAGS = ("bold", "dim", "italic", "underline", "strike", "reverse")
@@ -32,8 +34,9 @@ def escape(text: str) -> str:
 
 
 def attribute(text: str) -> str:
-    """Text for an attribute's value, between double quotes."""
-    return html.escape(one_line(text))
+    """Text for an attribute's value, between double quotes: a name or a label, so not without end."""
+    text = one_line(text)
+    return html.escape(text if len(text) <= MAX_ATTRIBUTE else f"{text[:MAX_ATTRIBUTE]}…")
 
 
 def element_id(prefix: str, name: str) -> str:
@@ -57,7 +60,7 @@ def style_classes(style: Style, *others: str) -> str:
 def anchor(url: str, body: str, title: str = "") -> str:
     """A link to an address that `safe_url` let through."""
     tip = f' title="{attribute(title)}"' if title else ""
-    return f'<a class="v-link" href="{attribute(url)}"{tip} rel="noopener noreferrer nofollow">{body}</a>'
+    return f'<a class="v-link" href="{html.escape(url)}"{tip} rel="noopener noreferrer nofollow">{body}</a>'
 
 
 def spans_html(line: Line) -> str:
@@ -94,9 +97,11 @@ def pre_html(body: str, name: str, label: str) -> str:
     return f'<pre class="{name}" tabindex="0" role="group" aria-label="{attribute(label)}">{body}</pre>'
 
 
-def code_figure(text: str, language: str = "", start_line: int | None = None) -> str:
+def code_figure(text: str, language: str = "", start_line: int | None = None, caption: str = "") -> str:
+    """Code under what its author wrote behind the fence, the language as a rule."""
+    caption = one_line(caption or language)
+    caption = f'<figcaption class="v-code-language">{html.escape(caption)}</figcaption>' if caption else ""
     language = language if _LANGUAGE.fullmatch(language) else ""
-    caption = f'<figcaption class="v-code-language">{escape(language)}</figcaption>' if language else ""
     code = f"<code>{code_html(text, language, start_line)}</code>"
     return f'<figure class="v-code">{caption}{pre_html(code, "v-pre", f"{language} code".strip())}</figure>'
 

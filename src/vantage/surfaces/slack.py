@@ -5,7 +5,6 @@ characters. What is longer goes on in the next block or message, split between g
 `rich_text`, where nothing can be mistaken for markup; prose is a `markdown` block or a `mrkdwn` section.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,8 +14,8 @@ from vantage.document import nodes
 from vantage.document.nodes import CODE, EMPHASIS, HTML, MATH, STRIKE, STRONG
 from vantage.presentation import PresentationContext
 from vantage.surfaces.chat import ChatRow, chat_row
+from vantage.surfaces.chat_flow import LANGUAGE, Chunk, as_records, column_groups, flow, marking_of
 from vantage.surfaces.chat_flow import MARKDOWN as MARKDOWN_MARKING
-from vantage.surfaces.chat_flow import Chunk, as_records, column_groups, flow, marking_of
 from vantage.surfaces.chat_text import Feed, Measure, Run, Runs, merged, pieces, runs_of, text_of, trimmed_end
 from vantage.surfaces.rendered import Rendered
 from vantage.surfaces.slack_markup import MARKDOWN, MRKDWN, escape, write
@@ -38,7 +37,6 @@ MAX_CELL = 1000
 MAX_TABLE = 8000
 """Characters of a table's cells as JSON."""
 
-_LANGUAGE = re.compile(r"[a-z0-9+#._-]{1,32}")
 _STYLES = ((STRONG, "bold"), (EMPHASIS, "italic"), (STRIKE, "strike"), (CODE | MATH | HTML, "code"))
 
 Block = dict[str, Any]
@@ -162,7 +160,7 @@ class _Pen:
         header = f"{chunk.header}\n" if chunk.header and len(chunk.header) < self._code_limit // 2 else ""
         runs = [Run(f"{chunk.header}\n"), *chunk.runs] if chunk.header and not header else chunk.runs
         feed = Feed(runs, lambda part: len(text_of(part)))
-        extra = {"language": chunk.language.lower()} if _LANGUAGE.fullmatch(chunk.language.lower()) else {}
+        extra = {"language": chunk.language.lower()} if chunk.language and LANGUAGE.fullmatch(chunk.language) else {}
         out = []
         while feed:
             text = text_of(feed.take(self._code_limit - len(header), exact=True))

@@ -1,8 +1,8 @@
 """Runs in Slack's two markups: `mrkdwn`, its own, for sections, and standard markdown for `markdown` blocks.
 
-Foreign text can open neither a mention nor a link: `&`, `<` and `>` are entities, and markdown's code, where they cannot
-be, may not hold a mention. In markdown, what would be read as markup is escaped; `mrkdwn` has no escape for its marks,
-so a run that holds one is written without it.
+Foreign text can open neither a mention nor a link: `&`, `<` and `>` are entities, and markdown's code, where they
+cannot be, may not hold a mention. In markdown, what would be read as markup is escaped; `mrkdwn` has no escape for its
+marks, so a run that holds one is written without it.
 """
 
 import re
@@ -83,22 +83,21 @@ def write(runs: Runs, markup: Markup) -> str:
     pending = ""
     """White space, held back until it is known whether a mark ends before it."""
     for run in _by_line(runs):
-        if run.markup or not run.text.strip():
-            if "\n" in run.text or run.markup:
-                _close(out, opened, 0)
-            if run.markup:
-                out.append(pending + run.text)
-                pending = ""
-            else:
-                pending += run.text
+        if run.markup:
+            _close(out, opened, 0)
+            out.append(pending + run.text)
+            pending = ""
             continue
-        body = run.text.strip(" ")
-        lead, tail = run.text[: run.text.find(body)], run.text[run.text.find(body) + len(body) :]
-        wanted = _delimiters(run, markup, body)
+        wanted = _delimiters(run, markup)
         keep = 0
         while keep < len(opened) and keep < len(wanted) and opened[keep] == wanted[keep]:
             keep += 1
-        _close(out, opened, keep)
+        _close(out, opened, 0 if "\n" in run.text else keep)
+        if not run.text.strip():
+            pending += run.text
+            continue
+        body = run.text.strip(" ")
+        lead, tail = run.text[: run.text.find(body)], run.text[run.text.find(body) + len(body) :]
         out.append(_breaks(pending + lead, markup))
         for delimiter in wanted[keep:]:
             out.append(delimiter)
@@ -134,15 +133,16 @@ def _by_line(runs: Runs) -> Runs:
     return out
 
 
-def _delimiters(run: Run, markup: Markup, body: str) -> list[str]:
+def _delimiters(run: Run, markup: Markup) -> list[str]:
     if run.marks & (CODE | MATH | HTML):
         return []
     wanted = [delimiter for mark, delimiter in markup.marks if run.marks & mark]
     if markup is MRKDWN:
-        return [delimiter for delimiter in wanted if delimiter not in body]
+        return [delimiter for delimiter in wanted if delimiter not in run.text]
     return wanted
 
 
 def _written(run: Run, body: str, markup: Markup) -> str:
-    text = markup.code(body) if run.marks & (CODE | MATH | HTML) else markup.text(body)
+    code = run.marks & (CODE | MATH | HTML) and not (run.url and markup is MRKDWN)  # whose links hold plain words only
+    text = markup.code(body) if code else markup.text(body)
     return markup.link(run.url, text) if run.url else text

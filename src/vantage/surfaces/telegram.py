@@ -5,7 +5,6 @@ entities, more than which Telegram ignores. Entities are sorted, nested or disjo
 space, and no message ends inside a grapheme. Clients with rich messages get those instead: see `telegram_rich`.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +13,7 @@ import msgspec
 from vantage.document.nodes import CODE, EMPHASIS, HTML, MATH, STRIKE, STRONG
 from vantage.presentation import PresentationContext
 from vantage.surfaces.chat import ChatRow, chat_row
-from vantage.surfaces.chat_flow import Chunk, flow, marking_of
+from vantage.surfaces.chat_flow import LANGUAGE, Chunk, flow, marking_of
 from vantage.surfaces.chat_text import (
     Feed,
     Run,
@@ -36,7 +35,6 @@ MIN_UNITS = 16
 MAX_ENTITIES = 100
 MAX_URL = 2048
 
-_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
 # mark → entity, outermost first; code stands alone: it can neither hold other entities nor stand in them
 _MARKS = ((STRONG, "bold"), (EMPHASIS, "italic"), (STRIKE, "strikethrough"))
 _BLOCKS = {"pre": "pre", "table": "pre", "quote": "blockquote", "fold": "expandable_blockquote"}
@@ -207,7 +205,7 @@ def _entities(runs: Runs, offset: int, chunk: Chunk) -> list[Entity]:
     out: list[Entity] = []
     block = _BLOCKS.get(chunk.kind)
     if block == "pre":
-        extra = {"language": chunk.language} if _LANGUAGE.fullmatch(chunk.language) else {}
+        extra = {"language": chunk.language} if chunk.language and LANGUAGE.fullmatch(chunk.language) else {}
         return [{"type": "pre", "offset": offset, "length": utf16(text.rstrip()), **extra}]
     if block:
         out += _entity(block, text, (0, len(text)), offset)

@@ -14,8 +14,8 @@ import msgspec
 from vantage.document import nodes
 from vantage.document.nodes import CODE, EMPHASIS, HTML, MATH, STRIKE, STRONG
 from vantage.presentation import PresentationContext
-from vantage.surfaces.chat import ChatRow, Fold, Part
-from vantage.surfaces.chat_flow import as_records, column_groups
+from vantage.surfaces.chat import ChatRow, Fold, Note, Part
+from vantage.surfaces.chat_flow import LANGUAGE, as_records, code_caption, column_groups
 from vantage.surfaces.chat_text import Feed, Run, Runs, join_lines, pieces, runs_of, text_of, trimmed, utf16
 from vantage.surfaces.words import node_text
 from vantage.text.sanitize import one_line, sanitize
@@ -28,7 +28,6 @@ MAX_COLUMNS = 20
 MAX_DEPTH = 5
 """Containers in each other: a list and its item are two levels, and the text in them has levels of its own."""
 
-_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,32}")
 _MAIL = re.compile(r"mailto:([^@?\s]+@[A-Za-z0-9.-]+)", re.IGNORECASE)
 # mark → RichText type, innermost first
 _MARKS = ((CODE | MATH | HTML, "code"), (STRIKE, "strikethrough"), (EMPHASIS, "italic"), (STRONG, "bold"))
@@ -150,7 +149,7 @@ def _heading(node: nodes.Heading, budget: Budget) -> list[RichBlock]:
 
 def _pre(text: str, budget: Budget, language: str = "") -> list[RichBlock]:
     feed = Feed([Run(sanitize(text).strip("\n").rstrip())])
-    extra = {"language": language} if _LANGUAGE.fullmatch(language) else {}
+    extra = {"language": language} if language and LANGUAGE.fullmatch(language) else {}
     out: list[RichBlock] = []
     while feed:
         if (piece := text_of(feed.take(_leaf(budget), exact=True))).strip():
@@ -159,7 +158,8 @@ def _pre(text: str, budget: Budget, language: str = "") -> list[RichBlock]:
 
 
 def _code(node: nodes.CodeBlock, budget: Budget) -> list[RichBlock]:
-    return _pre(node.text, budget, node.language)
+    caption = _paragraphs([Run(code_caption(node), EMPHASIS)], budget)
+    return [*caption, *_pre(node.text, budget, node.language)]
 
 
 def _math(node: nodes.MathBlock, budget: Budget) -> list[RichBlock]:
@@ -236,7 +236,8 @@ def _records(node: nodes.Records, budget: Budget) -> list[RichBlock]:
         lines = []
         for key, value in record:
             name = [msgspec.structs.replace(run, marks=run.marks | STRONG) for run in runs_of(key)]
-            lines.append([*name, Run(":", STRONG), Run(" "), *runs_of(value)])
+            sign = [*name, Run(":", STRONG), Run(" ")] if name else []
+            lines.append([*sign, *runs_of(value)])
         out += _paragraphs(join_lines(lines), budget)
     return out
 
@@ -251,6 +252,10 @@ def _footnote(node: nodes.FootnoteDef, budget: Budget) -> list[RichBlock]:
 
 def _fold(part: Fold, budget: Budget) -> list[RichBlock]:
     return _pre(part.text, budget)
+
+
+def _note(part: Note, budget: Budget) -> list[RichBlock]:
+    return _paragraphs([Run(sanitize(part.text), EMPHASIS)], budget)
 
 
 def _unknown(part: Any, budget: Budget) -> list[RichBlock]:
@@ -270,4 +275,5 @@ NODES: dict[type, Callable[[Any, Budget], list[RichBlock]]] = {
     nodes.Records: _records,
     nodes.FootnoteDef: _footnote,
     Fold: _fold,
+    Note: _note,
 }
