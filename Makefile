@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
@@ -23,6 +24,15 @@ check: $(VENV)/.dev ## linters, types and layers only
 format: $(VENV)/.dev ## let ruff lay the code out
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: $(VENV)/.run $(PEERS)/.installed ## measure against what people use instead
+	@$(BIN)/python -m bench
+
+$(PEERS)/.installed: bench/requirements.txt
+	@test -x $(PEERS)/bin/python || scripts/make-venv "$(PYTHON)" $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< || { \
+		echo "vantage: 'pip install -r $<' failed (above): is PyPI reachable? Run make bench again when it is." >&2; exit 1; }
+	@touch $@
 
 $(VENV)/bin/python:
 	@scripts/make-venv "$(PYTHON)" $(VENV)

@@ -1,0 +1,92 @@
+"""What we are compared with, driven kindly. As in `ours`, a function prepares and returns what is timed."""
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[[], object]
+
+WIDTH = 100
+NARROW = 60
+
+
+def _console(width: int):
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), width=width, force_terminal=True, color_system="256", legacy_windows=False)
+
+
+def rich_events(corpus: Path) -> Run:
+    """The rows of the conversation, ready made: markdown for messages, styled text for the others."""
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    rows = json.loads((corpus / "rows.json").read_text())
+
+    def run() -> str:
+        console = _console(WIDTH)
+        for row in rows:
+            if "markdown" in row:
+                console.print(Markdown(row["markdown"], style="italic" if row["italic"] else "none"))
+            else:
+                console.print(Text.assemble(*[(text, style) for text, style in row["spans"]]))
+        return console.file.getvalue()
+
+    return run
+
+
+def rich_markdown(corpus: Path) -> Run:
+    from rich.markdown import Markdown
+
+    text = (corpus / "small.md").read_text()
+
+    def run() -> str:
+        console = _console(WIDTH)
+        console.print(Markdown(text))
+        return console.file.getvalue()
+
+    return run
+
+
+def rich_tables(corpus: Path) -> Run:
+    """Rich's own tables, made of cells that are already apart."""
+    from rich.table import Table
+
+    tables = json.loads((corpus / "tables.json").read_text())
+
+    def run() -> str:
+        console = _console(NARROW)
+        for header, *rows in tables:
+            table = Table(*header)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
+        return console.file.getvalue()
+
+    return run
+
+
+def streamdown(corpus: Path) -> Run:
+    """The text as a file in memory: the quickest input it has, without the system calls per byte of its standard input.
+
+    What reaches outside is off: no network, no images, no copy of the code to a file.
+    """
+    os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="bench-", dir=corpus)
+    from streamdown import Streamdown
+
+    text = (corpus / "small.md").read_text()
+    quiet = "state.Network=false:state.Images=false:state.Savebrace=false:state.Clipboard=false:state.Logging=false"
+
+    def run() -> str:
+        screen = io.StringIO()
+        with contextlib.redirect_stdout(screen):
+            renderer = Streamdown()
+            renderer.setup(config_string=quiet, width=WIDTH)
+            renderer.render(text)
+        return screen.getvalue()
+
+    return run

@@ -1,0 +1,172 @@
+"""The benchmarks' own machinery. What they measure is never a test: time depends on the machine."""
+
+import json
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import __main__ as command  # noqa: E402
+from bench import corpus, harness, rows  # noqa: E402
+from bench.harness import Benchmark, Result, at_least, at_most  # noqa: E402
+
+from vantage.document.markdown import parse  # noqa: E402
+from vantage.document.nodes import CodeBlock, Heading, ListBlock, Paragraph, Quote, Table  # noqa: E402
+from vantage.events import UnknownEvent, decode_event  # noqa: E402
+from vantage.formatter import Formatter, FormatterConfig  # noqa: E402
+
+SILENT = {"turn_complete"}
+
+
+@cache
+def lines():
+    return [json.dumps(event).encode() for event in corpus.conversation()]
+
+
+def test_the_corpus_is_the_same_every_time(tmp_path):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        corpus.write(folder)
+    first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders)
+    assert first == second
+
+
+@pytest.mark.parametrize("size", [corpus.SMALL, corpus.LARGE])
+def test_messages_have_the_promised_size(size):
+    assert size <= len(corpus.message(size).encode()) < size + 5_000
+
+
+def test_a_message_holds_what_models_write():
+    text = corpus.message(corpus.SMALL)
+    blocks = parse(text)
+    assert {type(block) for block in blocks} >= {Paragraph, Heading, ListBlock, CodeBlock, Table, Quote}
+    assert all(piece in text for piece in ("日本語", "🚀", "](https://", "**", "- [x]"))
+    code = [block.text for block in blocks if isinstance(block, CodeBlock)]
+    assert len(set(code)) == len(code), "a cache of highlighted code would help"
+    assert 0.15 < sum(map(len, code)) / len(text) < 0.35
+
+
+def test_chunks_are_the_text_in_pieces():
+    text = corpus.message(10_000)
+    pieces = corpus.chunks(text, 200)
+    assert len(pieces) == 200
+    assert "".join(pieces) == text
+    assert {len(piece) for piece in pieces} <= {len(text) // 200, len(text) // 200 + 1}
+
+
+def test_the_conversation_is_mixed():
+    events = corpus.conversation()
+    assert len(events) == corpus.EVENTS
+    assert {event["type"] for event in events} >= {
+        "user_message", "assistant_text", "assistant_reasoning", "tool_start", "tool_end", "error", "turn_complete",
+    }  # fmt: skip
+    tools = {event["tool"] for event in events if event["type"] == "tool_start"}
+    assert tools >= {"shell", "read_file", "edit", "apply_patch", "update_plan", "grep", "mcp__tracker__list_issues"}
+    assert any(event.get("agent", {}).get("depth") for event in events)
+
+
+def test_every_event_decodes_and_formats():
+    formatter = Formatter()
+    for line in lines():
+        event = decode_event(line)
+        assert not isinstance(event, UnknownEvent)
+        assert not event.extra
+        assert bool(formatter.format_event(event, 100)) == (event.type not in SILENT)
+
+
+def test_a_peer_is_given_the_text_that_we_show():
+    formatter = Formatter(FormatterConfig(plain_text=True))
+    shown = [text for line in lines() if (text := formatter.format_event(line))]
+    given = rows.peer_rows(lines())
+    assert len(given) == len(shown)
+    for row, text in zip(given, shown, strict=True):
+        assert "markdown" in row or "".join([piece for piece, _ in row["spans"]]) == text
+
+
+def test_every_benchmark_has_its_two_functions():
+    for benchmark in command.BENCHMARKS:
+        for target in (benchmark.ours, benchmark.peer):
+            module, _, function = target.partition(".")
+            assert callable(getattr(import_module(f"bench.{module}"), function))
+
+
+def test_every_benchmark_is_explained():
+    text = (ROOT / "docs/performance.md").read_text()
+    for benchmark in command.BENCHMARKS:
+        assert f"`{benchmark.name}`" in text
+
+
+def result(bar, ours, peer):
+    return Result(Benchmark("some:thing", "ours.x", "peers.y", bar), ours, peer)
+
+
+@pytest.mark.parametrize(
+    ("bar", "ours", "peer", "ratio", "verdict"),
+    [
+        (at_least(10), [10.0, 12.0, 11.0], [130.0, 121.0, 100.0], "11.00x", "ok"),
+        (at_least(10), [20.0], [130.0], "6.50x", "short"),
+        (at_most(4), [20.0], [10.0], "2.00x", "ok"),
+        (at_most(4), [50.0], [10.0], "5.00x", "short"),
+        (at_most(1.5), [0.03], [0.02], "1.50x", "ok"),
+    ],
+)
+def test_the_line_says_how_it_went(bar, ours, peer, ratio, verdict):
+    line = result(bar, ours, peer).line()
+    name, _, _, _, _, shown, direction, value, last = line.split()
+    assert (name, shown, f"{direction} {value}", last) == ("some:thing", ratio, str(bar), verdict)
+
+
+def test_lines_are_aligned_under_their_heads():
+    head = harness.columns(*harness.COLUMNS)
+    line = result(at_least(10), [10.0, 12.0, 11.0], [130.0, 121.0, 100.0]).line()
+    assert head == "name                                     ours ms             peer ms     ratio       bar"
+    assert line == "some:thing                             11.0 ±0.5          121.0 ±7.5    11.00x    >= 10x  ok"
+
+
+def made_up(monkeypatch, ours):
+    monkeypatch.setattr(command.corpus, "write", lambda folder: None)
+    monkeypatch.setattr(command.rows, "write", lambda folder: None)
+    monkeypatch.setattr(command.harness, "measure", lambda benchmark, folder, quick: Result(benchmark, [ours], [1.0]))
+
+
+@pytest.mark.parametrize(("ours", "flags", "code"), [(0.01, ["--check"], 0), (5.0, ["--check"], 1), (5.0, [], 0)])
+def test_check_fails_when_one_is_short(monkeypatch, capsys, ours, flags, code):
+    made_up(monkeypatch, ours)
+    assert command.main([*flags, "format_events", "format_markdown"]) == code
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "name", "format_events", "format_markdown",
+    ]  # fmt: skip
+
+
+def test_json_has_every_round(monkeypatch, tmp_path):
+    made_up(monkeypatch, 2.0)
+    file = tmp_path / "report.json"
+    command.main(["stream_markdown", "--json", str(file)])
+    report = json.loads(file.read_text())
+    assert [one["name"] for one in report["results"]] == ["stream_markdown:one-shot", "stream_markdown:streamdown"]
+    assert report["results"][0]["ours_rounds_ms"] == [2.0]
+    assert report["results"][0]["ratio"] == 2.0
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(SystemExit, match="there is no 'format_event': one of format_events, "):
+        command.chosen(["format_event"])
+
+
+def test_two_processes_take_turns(tmp_path):
+    benchmark = Benchmark("turns", "ours.start_python", "ours.start_python", at_most(5), units=(1, 2))
+    found = harness.measure(benchmark, tmp_path, quick=True)
+    assert len(found.ours) == len(found.peer) == 3
+    assert min(found.ours + found.peer) > 0
+
+
+def test_missing_peers_are_said(monkeypatch, tmp_path):
+    monkeypatch.setitem(harness.PYTHONS, "peers", tmp_path / "python")
+    with pytest.raises(SystemExit, match="'make bench' installs"):
+        harness.measure(Benchmark("x", "peers.rich_events", "ours.draw_once", at_most(1)), tmp_path)
