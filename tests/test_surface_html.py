@@ -241,6 +241,14 @@ def test_a_remote_picture_becomes_a_link_with_its_words():
     assert "the chart" in read.words
 
 
+def test_a_linked_remote_picture_is_one_link():
+    read = page(
+        MarkdownBlock("[![badge](https://example.com/b.svg)](https://example.com/ci) [![x](y.png)](https://e.x)")
+    )
+    assert read.attribute("a", "href") == ["https://example.com/ci", "https://e.x"]
+    assert "[image: badge]" in read.words
+
+
 def test_footnotes_lead_there_and_back():
     read = page(MarkdownBlock("one[^a] two[^a] none[^b]\n\n[^a]: the note"), MarkdownBlock("x[^a]\n\n[^a]: other"))
     links = read.attribute("a", "href")

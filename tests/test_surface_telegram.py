@@ -254,6 +254,18 @@ def test_a_message_has_at_most_a_hundred_entities():
     assert sum(len(part["entities"]) for part in output) == 350
 
 
+def test_many_small_marks_share_a_message_up_to_a_hundred():
+    output = render_telegram([message(*[MarkdownBlock("**a**")] * 250)], PHONE).output
+    check(output)
+    assert [len(part["entities"]) for part in output] == [100, 100, 50]
+
+
+def test_a_mark_covers_whole_graphemes():
+    [part] = render_telegram([message(MarkdownBlock("**e**\u0301x"))], PHONE).output
+    check([part])
+    assert drawn(part) == "[bold]e\u0301[/]x"
+
+
 def test_addresses_that_cannot_be_linked_are_spelt_out():
     [part] = texts([message(MarkdownBlock("[a](javascript:x) [b](mailto:x@y.z) [c](https://y.z) [d](ftp://q)"))])
     assert part == "a (javascript:x) b (x@y.z) c d (ftp://q)"
@@ -391,6 +403,16 @@ def test_rich_messages_split_long_tables_and_repeat_their_heads():
     for part in output:
         for table in part["rich_message"]["blocks"]:
             assert [cell["text"] for cell in table["cells"][0]] == ["n", "x"]
+
+
+def test_rich_messages_split_wide_tables_and_keep_the_first_column():
+    wide = msgspec.structs.replace(RICH, content_width=100_000, max_table_columns=100)
+    table = TableBlock([f"h{c}" for c in range(45)], [[f"c{c}" for c in range(45)]])
+    output = render_telegram([message(table)], wide).output
+    everything = check_rich(output)
+    assert all(f"c{c}" in everything for c in range(45))
+    tables = [block for part in output for block in part["rich_message"]["blocks"]]
+    assert [block["cells"][0][0]["text"] for block in tables] == ["h0"] * 3
 
 
 def test_rich_messages_hold_all_of_a_long_list():

@@ -32,6 +32,8 @@ class Scope:
     def __init__(self, prefix: str, blocks: list[nodes.Block]) -> None:
         self.prefix = prefix
         self.depth = 0
+        self.linked = False
+        """whether an anchor is open around what is drawn"""
         self.footnotes: dict[str, str] = {}
         """label → element id, for those that are defined"""
         self.references: set[str] = set()
@@ -94,14 +96,15 @@ def inline_html(content: list[Inline], scope: Scope) -> str:
 
 
 def _linked(group: list[Inline], link: Link | None, scope: Scope) -> str:
+    url = safe_url(link.url) if link else None
+    scope.linked = url is not None
     body = "".join([_INLINE.get(type(part), _unknown)(part, scope) for part in group])
+    scope.linked = False
     if link is None:
         return body
     words = nodes.plain_text(group).strip()
-    url = safe_url(link.url)
-    # an image is drawn as an anchor of its own when it is remote, and anchors do not nest
-    if url and "<a " not in body:
-        return anchor(url, body if words else escape(url), link.title)
+    if url:
+        return anchor(url, body if body.strip() else escape(url), link.title)
     if not link.url or words == link.url.strip():
         return body
     return f'{body} <span class="v-url">({escape(link.url)})</span>'
@@ -120,10 +123,11 @@ def _break(node: nodes.Break, _scope: Scope) -> str:
     return "<br>" if node.hard else "\n"
 
 
-def _image(node: nodes.Image, _scope: Scope) -> str:
-    if safe_url(node.url) or RASTER.fullmatch(node.url):
+def _image(node: nodes.Image, scope: Scope) -> str:
+    if RASTER.fullmatch(node.url) or (safe_url(node.url) and not scope.linked):
         return image_html(node.url, node.alt)
-    address = "" if node.url.startswith("data:") or not node.url else f" ({node.url})"
+    # anchors do not nest: a remote picture that is a link leads where the link does
+    address = "" if scope.linked or node.url.startswith("data:") or not node.url else f" ({node.url})"
     return f'<span class="v-missing-image">{escape(f"[image: {node.alt}]{address}")}</span>'
 
 
