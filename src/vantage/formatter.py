@@ -87,6 +87,7 @@ class Formatter:
                 content_width=terminal_width if wrapped else 1 << 20,
                 background=self._background,
                 color_depth=0 if self._config.plain_text else 256,
+                supports_rich_text=not self._config.plain_text,
             )
             page = self._pages[key] = Page.of(context, wrapped=wrapped, tab_width=self._config.tab_width)
         return page

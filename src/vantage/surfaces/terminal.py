@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 from vantage.presentation import PresentationContext
 from vantage.surfaces.cells.page import Page
-from vantage.surfaces.cells.rows import rows_lines
+from vantage.surfaces.cells.rows import rows_lines, unstyled
 from vantage.surfaces.rendered import Rendered
 from vantage.text.ansi import Encoder
 from vantage.text.palette import Palette
-from vantage.text.spans import text_of
 from vantage.timeline.row import Row
 
 _GROUND = {"dark": "#000000", "light": "#ffffff"}
@@ -19,8 +18,8 @@ def palette_of(context: PresentationContext) -> Palette:
 
 
 def render_terminal(rows: Iterable[Row], context: PresentationContext, *, hyperlinks: bool = False) -> Rendered:
+    if context.color_depth == 0:
+        return unstyled(rows, context)
     page = Page.of(context, wrapped=context.wrap_mode == "hard")
     lines = rows_lines(rows, page)
-    if context.color_depth == 0:
-        return Rendered("\n".join([text_of(line) for line in lines]), page.notes)
     return Rendered(Encoder(palette_of(context), hyperlinks=hyperlinks).lines(lines), page.notes)

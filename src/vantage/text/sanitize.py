@@ -45,9 +45,9 @@ def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
 
 
 def one_line(text: str, tab_width: int = TAB_WIDTH) -> str:
-    """`text` sanitised, on a single line."""
+    """`text` sanitised, on a single line without spaces around it."""
     text = sanitize(text, tab_width)
-    return " ".join(text.split()) if "\n" in text else text
+    return " ".join(text.split()) if "\n" in text else text.strip()
 
 
 def decode(data: bytes) -> str:

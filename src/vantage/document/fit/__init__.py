@@ -5,10 +5,11 @@ display can show as it is comes back as the same list.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 
 import msgspec
 
-from vantage.document.fit import code, images, math, mermaid, plain, rich_text, tables, unicode, walk
+from vantage.document.fit import walk
 from vantage.document.nodes import Block
 from vantage.presentation import PresentationContext
 
@@ -23,22 +24,30 @@ class Fitted(msgspec.Struct, frozen=True):
 
 class Step(msgspec.Struct, frozen=True):
     name: str
+    """Of its module and of the function in it, which is loaded when the step has something to do."""
     fields: tuple[str, ...]
     """The fields of the context that this step answers for."""
-    concerns: int
-    """Kinds of content (`walk.survey`) without which there is nothing to do; 0: always look."""
-    apply: Callable[[list[Block], PresentationContext, list[str]], list[Block]]
+    concerns: int = 0
+    """Kinds of content (`walk.survey`) without which there is nothing to do; 0: any content."""
+    unless: str = ""
+    """The capability with which there is nothing to do."""
+
+    @property
+    def apply(self) -> Callable[[list[Block], PresentationContext, list[str]], list[Block]]:
+        function: Callable[[list[Block], PresentationContext, list[str]], list[Block]]
+        function = getattr(import_module(f"vantage.document.fit.{self.name}"), self.name)
+        return function
 
 
 STEPS: tuple[Step, ...] = (
-    Step("mermaid", mermaid.FIELDS, walk.DIAGRAMS, mermaid.mermaid),
-    Step("images", images.FIELDS, walk.IMAGES, images.images),
-    Step("math", math.FIELDS, walk.FORMULAS, math.math),
-    Step("plain", plain.FIELDS, 0, plain.plain),
-    Step("rich text", rich_text.FIELDS, 0, rich_text.rich_text),
-    Step("unicode", unicode.FIELDS, 0, unicode.unicode),
-    Step("tables", tables.FIELDS, walk.TABLES, tables.tables),
-    Step("code", code.FIELDS, walk.CODE, code.code),
+    Step("mermaid", ("supports_mermaid",), walk.DIAGRAMS, unless="supports_mermaid"),
+    Step("images", ("supports_images",), walk.IMAGES, unless="supports_images"),
+    Step("math", (), walk.FORMULAS),
+    Step("plain", ("supports_markdown",), unless="supports_markdown"),
+    Step("rich_text", ("supports_rich_text",), unless="supports_rich_text"),
+    Step("unicode", ("supports_unicode",), unless="supports_unicode"),
+    Step("tables", ("content_width", "supports_tables", "max_table_columns", "table_mode"), walk.TABLES),
+    Step("code", ("supports_code_blocks",), walk.CODE, unless="supports_code_blocks"),
 )
 """In this order: diagrams become text before text is converted, and tables are measured when their words are final."""
 
@@ -58,6 +67,6 @@ def fit(blocks: list[Block], context: PresentationContext) -> Fitted:
     notes: list[str] = []
     found = walk.survey(blocks)
     for step in STEPS:
-        if not step.concerns or step.concerns & found:
+        if (not step.concerns or step.concerns & found) and not (step.unless and getattr(context, step.unless)):
             blocks = step.apply(blocks, context, notes)
     return Fitted(blocks, notes)

@@ -6,8 +6,6 @@ from vantage.document.fit.walk import rewrite
 from vantage.document.nodes import Block, CodeBlock
 from vantage.presentation import PresentationContext
 
-FIELDS = ("supports_code_blocks",)
-
 
 def code(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
     if context.supports_code_blocks:

@@ -5,8 +5,6 @@ from vantage.document.nodes import CODE, Block, Image, Inline, Link, Text
 from vantage.presentation import PresentationContext
 from vantage.text.sanitize import one_line
 
-FIELDS = ("supports_images",)
-
 
 def images(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
     if context.supports_images:

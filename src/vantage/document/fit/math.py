@@ -14,9 +14,6 @@ from vantage.document.fit.walk import convert_inlines, rewrite
 from vantage.document.nodes import MATH, Block, Inline, MathBlock, Text
 from vantage.presentation import PresentationContext
 
-FIELDS: tuple[str, ...] = ()
-"""`supports_unicode` decides, and is answered for by `fit.unicode`."""
-
 _TOKEN = re.compile(r"\\([A-Za-z]+)\*?|\\(.?)|([{}^_&~'%])|([^\\{}^_&~'%]+)", re.DOTALL)
 _DIRECT = re.compile(r"[+-]?√?[\w.,′⁰-₟°ᵃ-ᶿⁱⁿ²³¹]+|\([^()]*\)|.?")
 _SIMPLE_BELOW = re.compile(r"\d+|\w[⁰-₟²³¹ᵃ-ᶿᵢ-ᵪ′]*|\([^()]*\)|.?")

@@ -13,8 +13,6 @@ from vantage.document.fit.walk import rewrite
 from vantage.document.nodes import Block, CodeBlock
 from vantage.presentation import PresentationContext
 
-FIELDS = ("supports_mermaid",)
-
 LONGEST, LONGEST_LINE = 50_000, 500
 """Characters: beyond that it is data, not a diagram to be read."""
 

@@ -8,8 +8,6 @@ from vantage.document.fit.walk import convert_inlines, rewrite
 from vantage.document.nodes import Block, Heading, Paragraph
 from vantage.presentation import PresentationContext
 
-FIELDS = ("supports_markdown",)
-
 
 def plain(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
     if context.supports_markdown:

@@ -1,11 +1,12 @@
-"""Text where bold, italic and links cannot be shown: marks are dropped, links read `text (address)`."""
+"""Text where bold, italic and links cannot be shown: marks are dropped, links read `text (address)`.
+
+Only struck text keeps its `~~`: without it, it would say the opposite.
+"""
 
 from vantage.document.fit.walk import each_inline
-from vantage.document.nodes import Block, Break, Image, Inline, Link, Text
+from vantage.document.nodes import STRIKE, Block, Break, Image, Inline, Link, Text
 from vantage.presentation import PresentationContext
 from vantage.text.sanitize import one_line
-
-FIELDS = ("supports_rich_text",)
 
 
 def rich_text(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
@@ -24,11 +25,15 @@ def without_marks(content: list[Inline]) -> list[Inline]:
     out: list[Inline] = []
     link: Link | None = None
     start = 0
+    struck = False
     for part in content:
         here = part.link if isinstance(part, Text | Image) else link if isinstance(part, Break) else None
         if here is not link:
             _say_address(out, link, start)
             link, start = here, len(out)
+        if isinstance(part, Text) and bool(part.marks & STRIKE) != struck:
+            struck = not struck
+            out.append(Text("~~"))
         if isinstance(part, Text):
             out.append(Text(part.text))
         elif isinstance(part, Image):
@@ -36,7 +41,7 @@ def without_marks(content: list[Inline]) -> list[Inline]:
         else:
             out.append(part)
     _say_address(out, link, start)
-    return out
+    return [*out, Text("~~")] if struck else out
 
 
 def _linked_image(part: Inline) -> bool:

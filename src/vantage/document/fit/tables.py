@@ -17,8 +17,6 @@ from vantage.document.fit.walk import rewrite
 from vantage.document.nodes import Block, Table, table_chrome
 from vantage.presentation import PresentationContext
 
-FIELDS = ("content_width", "supports_tables", "max_table_columns", "table_mode")
-
 NARROW_DISPLAY = 60
 UNLIMITED = 1_000_000
 

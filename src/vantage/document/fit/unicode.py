@@ -31,8 +31,6 @@ from vantage.document.nodes import (
 )
 from vantage.presentation import PresentationContext
 
-FIELDS = ("supports_unicode",)
-
 
 def _pairs(table: str) -> dict[str, str]:
     words = table.split()

@@ -7,8 +7,12 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
+from vantage.presentation import PresentationContext
 from vantage.surfaces.cells.blocks import block_lines, diff_lines
 from vantage.surfaces.cells.page import Page
+from vantage.surfaces.rendered import Rendered
 from vantage.text.spans import Line, Span, text_of, width_of
 from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
 from vantage.text.width import truncate, width
@@ -40,6 +44,13 @@ def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
             out.append([])
         out += row_lines(row, page)
     return out
+
+
+def unstyled(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    """Rows as text alone, for displays that have no styles at all."""
+    bare = msgspec.structs.replace(context, supports_rich_text=False)
+    page = Page.of(bare, wrapped=context.wrap_mode == "hard")
+    return Rendered("\n".join([text_of(line) for line in rows_lines(rows, page)]), page.notes)
 
 
 def _indent(depth: int, width: int | None) -> int:

@@ -146,7 +146,7 @@ _DATE_CODE = re.compile("|".join(_DATE_CODES))
 
 
 def date(value: Json, form: str = "YYYY-MM-DD HH:mm") -> Json:
-    """A moment in UTC, from milliseconds or seconds since the epoch, or an ISO text. `date:"DD.MM.YYYY"` sets its form."""
+    """A moment in UTC: milliseconds or seconds since the epoch, or an ISO text. `date:"DD.MM.YYYY"` sets its form."""
     moment = _moment(value)
     if moment is None:
         return text_value(value)
