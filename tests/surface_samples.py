@@ -1,6 +1,6 @@
 """Rows that the chat and html surfaces are tried with: by hand for the golden files, and any at all for the laws.
 
-`VANTAGE_UPDATE=1` writes the golden files anew; read the difference before it is committed.
+`VANTAGE_GOLDEN=write` writes the golden files anew; read the difference before it is committed.
 """
 
 import os
@@ -182,7 +182,7 @@ SAMPLES: dict[str, list[Row]] = {
 def golden(name: str, got: str) -> tuple[str, str]:
     """What a surface drew, and what the golden file says; missing ones are written."""
     path = FOLDER / name
-    if os.environ.get("VANTAGE_UPDATE"):
+    if os.environ.get("VANTAGE_GOLDEN") == "write":
         path.write_text(got)
     return got, path.read_text()
 

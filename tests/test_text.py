@@ -195,6 +195,28 @@ def test_every_line_resets_what_it_set():
     assert encoder.line([Span("x", Style(link="https://e.x"))]) == "\x1b]8;;https://e.x\x1b\\x\x1b]8;;\x1b\\"
 
 
+@pytest.mark.parametrize(
+    ("url", "safe"),
+    [
+        ("https://example.com/a?b=c#d", "https://example.com/a?b=c#d"),
+        (" HTTP://example.com ", "HTTP://example.com"),
+        ("mailto:a@b.c", "mailto:a@b.c"),
+        ("https://de.example.org/wiki/Köln", "https://de.example.org/wiki/K%C3%B6ln"),
+        ("https://example.com/a b", "https://example.com/a%20b"),
+        ("javascript:alert(1)", None),
+        ("data:text/html,x", None),
+        ("//example.com", None),
+        ("https://example.com/\u202egpj.exe", None),
+        ("https://example.com/\x1b\\", None),
+        ("", None),
+    ],
+)
+def test_addresses_that_may_be_followed(url, safe):
+    from vantage.document.inline import safe_url
+
+    assert safe_url(url) == safe
+
+
 def test_palette_numbers():
     assert all(
         nearest(rgb_of(number)) == number or rgb_of(nearest(rgb_of(number))) == rgb_of(number)

@@ -231,11 +231,7 @@ Event = (
     | UnknownEvent
 )
 
-EVENT_TYPES: dict[str, type[Event]] = {
-    cls.type: cls
-    for cls in Event.__args__
-    if cls is not UnknownEvent
-}
+EVENT_TYPES: dict[str, type[Event]] = {cls.type: cls for cls in Event.__args__ if cls is not UnknownEvent}
 
 
 def compact_json(value: Json) -> str:

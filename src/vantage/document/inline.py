@@ -10,11 +10,16 @@ from vantage.text.style import ACCENT, NORMAL, Style
 
 SAFE_URL = re.compile(r"(?:https?://|mailto:)[!-~]+", re.IGNORECASE)
 """Addresses that may be followed: the scheme is known, and every character is printable ASCII."""
+_FOREIGN = re.compile(r"[^!-~]+")
 
 
 def safe_url(url: str) -> str | None:
-    """The address, when following it can do no more than open a page or a mail."""
+    """The address, when following it can do no more than open a page or a mail; `…/Köln` is percent-encoded."""
     url = url.strip()
+    if SAFE_URL.match(url) and _FOREIGN.search(url):
+        if sanitize(url) != url:
+            return None
+        url = _FOREIGN.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace")), url)
     return url if SAFE_URL.fullmatch(url) else None
 
 

@@ -226,7 +226,7 @@ def _records(node: nodes.Records, scope: Scope) -> str:
     for record in node.records:
         pairs = "".join(
             [
-                f"<div><dt>{inline_html(key, scope)}</dt><dd>{inline_html(value, scope)}</dd></div>"
+                f"<div><dt>{inline_html(key, scope) or 'value'}</dt><dd>{inline_html(value, scope)}</dd></div>"
                 for key, value in record
             ]
         )
