@@ -7,6 +7,7 @@ from vantage.text.spans import Span
 from vantage.text.style import NORMAL, Style
 
 RESET = "\x1b[0m"
+_MOST_FRAMES = 4096
 
 
 class Encoder:
@@ -15,15 +16,18 @@ class Encoder:
     def __init__(self, palette: Palette, *, hyperlinks: bool = False) -> None:
         self._palette = palette
         self._hyperlinks = hyperlinks
-        self._frames: dict[Style, tuple[str, str]] = {NORMAL: ("", "")}
+        self._frames: dict[int, tuple[str, str, Style]] = {}
+        """By the style's identity, cheaper to look up than its value; the style is kept, so that it stays unique."""
 
-    def _frame(self, style: Style) -> tuple[str, str]:
+    def _frame(self, style: Style) -> tuple[str, str, Style]:
         codes = self._palette.sgr(style)
         before, after = (f"\x1b[{codes}m", RESET) if codes else ("", "")
         if self._hyperlinks and style.link:
             before, after = f"\x1b]8;;{style.link}\x1b\\{before}", f"{after}\x1b]8;;\x1b\\"
-        self._frames[style] = before, after
-        return before, after
+        if len(self._frames) >= _MOST_FRAMES:
+            self._frames.clear()
+        frame = self._frames[id(style)] = before, after, style
+        return frame
 
     def line(self, spans: Iterable[Span]) -> str:
         out: list[str] = []
@@ -31,16 +35,23 @@ class Encoder:
         previous: Style = NORMAL
         after = ""
         for span in spans:
-            if not span.text:
+            text = span.text
+            if not text:
                 continue
             style = span.style
-            if style is not previous and style != previous:
-                out.append(after)
-                before, after = frames.get(style) or self._frame(style)
-                out.append(before)
+            if style is not previous:
+                if style != previous:
+                    if after:
+                        out.append(after)
+                    if style is NORMAL:
+                        after = ""
+                    else:
+                        before, after, _ = frames.get(id(style)) or self._frame(style)
+                        out.append(before)
                 previous = style
-            out.append(span.text)
-        out.append(after)
+            out.append(text)
+        if after:
+            out.append(after)
         return "".join(out)
 
     def lines(self, lines: Iterable[Iterable[Span]]) -> str:

@@ -16,13 +16,13 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 Line = list[Span]
 
 
-def text_of(line: Iterable[Span]) -> str:
-    return "".join([span.text for span in line])
+def text_of(line: Sequence[Span]) -> str:
+    return line[0].text if len(line) == 1 else "".join([span.text for span in line])
 
 
-def width_of(line: Iterable[Span]) -> int:
+def width_of(line: Sequence[Span]) -> int:
     """Cells of a line. Measured over the whole text: a grapheme may reach across a span's edge."""
-    return width(text_of(line))
+    return width(text_of(line)) if line else 0
 
 
 def restyle(line: Iterable[Span], base: Style) -> Line:

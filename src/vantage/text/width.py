@@ -33,7 +33,7 @@ def _clusters(text: str) -> Iterator[str]:
 
 def one_cell_each(text: str) -> bool:
     """Whether every character is exactly one cell and one grapheme, so that `len` is the width."""
-    return _ONE_CELL(text) is not None
+    return (text.isascii() and text.isprintable()) or _ONE_CELL(text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -43,7 +43,7 @@ def _width(text: str) -> int:
 
 def width(text: str) -> int:
     """Cells that `text` takes on a terminal; `text` is one line without control bytes."""
-    if _ONE_CELL(text):
+    if (text.isascii() and text.isprintable()) or _ONE_CELL(text):
         return len(text)
     return _width(text) if len(text) <= 256 else _measure(text)
 

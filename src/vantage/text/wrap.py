@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from vantage.text.spans import Line, Span, slice_line, text_of, width_of
 from vantage.text.width import cells, one_cell_each
 
+_BLANK = ("", " ")
 LEAST_ROOM = 6
 """Cells of text that a margin must leave; where it would not, it goes."""
 
@@ -108,9 +109,9 @@ def _wide_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
         index, room = resume, rest
 
 
-def _hard_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
+def _hard_breaks(text: str, first: int, rest: int, *, one_cell: bool) -> Iterator[tuple[int, int]]:
     """Slices cut wherever the line is full: for diffs, where every column counts."""
-    if one_cell_each(text):
+    if one_cell:
         position, room = 0, first
         while position < len(text):
             yield (position, min(position + room, len(text)))
@@ -128,12 +129,19 @@ def _hard_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
         yield (start, position)
 
 
-def breaks(text: str, first: int, rest: int, *, hard: bool = False) -> Iterator[tuple[int, int]]:
-    """Where `text` (one paragraph, no newline) breaks when its lines have `first`, then `rest` cells."""
+def breaks(
+    text: str, first: int, rest: int, *, hard: bool = False, one_cell: bool | None = None
+) -> Iterator[tuple[int, int]]:
+    """Where `text` (one paragraph, no newline) breaks when its lines have `first`, then `rest` cells.
+
+    `one_cell` says whether all its characters take one cell each, where that is already known.
+    """
     first, rest = max(first, 1), max(rest, 1)
+    if one_cell is None:
+        one_cell = one_cell_each(text)
     if hard:
-        return _hard_breaks(text, first, rest)
-    return (_narrow_breaks if one_cell_each(text) else _wide_breaks)(text, first, rest)
+        return _hard_breaks(text, first, rest, one_cell=one_cell)
+    return (_narrow_breaks if one_cell else _wide_breaks)(text, first, rest)
 
 
 def _paragraphs(spans: Sequence[Span]) -> Iterator[list[Span]]:
@@ -164,25 +172,31 @@ def wrap(
 
     Where prefixes would leave hardly any room, the first one stands above the text and the other is left out.
     """
-    out: list[Line] = []
-    rest_width = width_of(rest)
-    if width is not None and width - max(width_of(first), rest_width) < LEAST_ROOM and (first or rest):
+    text = text_of(spans)
+    if not text:
+        return [list(first)]
+    if "\n" in text:
+        out: list[Line] = []
+        for paragraph in _paragraphs(spans):
+            out += wrap(paragraph, width, first, rest, hard=hard)
+            first = rest
+        return out
+    if width is None:
+        return [[*first, *spans]]
+    first_width, rest_width = width_of(first), width_of(rest)
+    if width - max(first_width, rest_width) < LEAST_ROOM and (first or rest):
         return [*above(first, width), *wrap(spans, width, hard=hard)]
-    prefix: Sequence[Span] = first
-    for paragraph in _paragraphs(spans):
-        text = text_of(paragraph)
-        if not text:
-            out.append(list(prefix))
-            prefix = rest
-            continue
-        if width is None:
-            out.append([*prefix, *paragraph])
-            prefix = rest
-            continue
-        for start, end in breaks(text, width - width_of(prefix), width - rest_width, hard=hard):
-            out.append([*prefix, *slice_line(paragraph, start, end)])
-            prefix = rest
-    return out
+    one_cell = one_cell_each(text)
+    if one_cell and len(text) <= width - first_width:
+        return [[*first, *spans]]
+    pieces = breaks(text, width - first_width, width - rest_width, hard=hard, one_cell=one_cell)
+    if len(spans) == 1:
+        style = spans[0].style
+        lines: list[Line] = [[*rest, Span(text[start:end], style)] for start, end in pieces]
+    else:
+        lines = [[*rest, *slice_line(spans, start, end)] for start, end in pieces]
+    lines[0][: len(rest)] = first
+    return lines
 
 
 def above(prefix: Sequence[Span], width: int) -> list[Line]:
@@ -193,9 +207,7 @@ def above(prefix: Sequence[Span], width: int) -> list[Line]:
 
 def trim(line: Line) -> Line:
     """The line without spaces at its end."""
-    while line:
+    while line and line[-1].text[-1:] in _BLANK:
         text = line[-1].text.rstrip(" ")
-        if text == line[-1].text:
-            break
         line = [*line[:-1], Span(text, line[-1].style)] if text else line[:-1]
     return line

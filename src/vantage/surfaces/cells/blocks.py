@@ -170,20 +170,26 @@ def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
         return []
     out: list[Line] = []
     margin = [Span(" " * (_NUMBER + 2))]
+    clean = page.clean
+    room = _UNBOUNDED if page.width is None else page.width - _NUMBER - 1
     for index, hunk in enumerate(hunk for hunk in file.hunks if hunk):
         if index:
             out.append([Span(" " * (_NUMBER + 1)), Span(page.glyphs.gap, ACCENT)])
         for line in hunk:
             number = "" if line.number is None else str(line.number)
-            gutter = [Span(" " * (_NUMBER - len(number))), Span(number, ACCENT), Span(" ")]
-            first = [*gutter, Span(line.sign, _SIGNS[line.sign])]
-            text = page.clean(line.text.removesuffix("\r")).replace("\n", " ")
-            out += wrap([Span(text, _SIGNS[line.sign])] if text else [], page.width, first, margin, hard=True) or [
-                first
-            ]
+            style = _SIGNS[line.sign]
+            text = clean(line.text.removesuffix("\r"))
+            first = [Span(" " * (_NUMBER - len(number))), Span(number, ACCENT), _SPACE]
+            if text.isascii() and len(text) < room and "\n" not in text:
+                out.append([*first, Span(line.sign + text, style)])
+            else:
+                body = [Span(text.replace("\n", " "), style)] if text else []
+                out += wrap(body, page.width, [*first, Span(line.sign, style)], margin, hard=True)
     return out
 
 
+_SPACE = Span(" ")
+_UNBOUNDED = 1 << 30
 _SIGNS = {" ": NORMAL, "+": Style("green"), "-": RED}
 
 

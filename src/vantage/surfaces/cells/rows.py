@@ -32,8 +32,10 @@ def row_lines(row: Row, page: Page) -> list[Line]:
     indent = _indent(row.depth, page.width)
     inner = page.narrow(indent)
     lines = _row(row, inner)
-    margin = [Span(" " * indent)] if indent else []
-    return [trim([*margin, *line]) if line else [] for line in lines]
+    if indent:
+        margin = Span(" " * indent)
+        lines = [[margin, *line] if line else line for line in lines]
+    return [trim(line) for line in lines]
 
 
 def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
