@@ -27,7 +27,7 @@ REDRAW = 20
 
 def _forget_code() -> None:
     """Code that was highlighted in an earlier round must be highlighted again."""
-    highlight._cache.clear()  # noqa: SLF001 -- there is no other door
+    highlight.forget()
 
 
 def format_events(corpus: Path) -> Run:

@@ -56,6 +56,13 @@ def test_events_survive_the_codec(event):
 
 
 @given(EVENT)
+def test_a_line_and_its_object_are_the_same_event_both_ways(event):
+    """Well-formed lines are read by a quicker path: it must not be seen."""
+    line = json.dumps(event)
+    assert decode_event(line) == decode_event(line.encode()) == decode_event(json.loads(line))
+
+
+@given(EVENT)
 def test_encoding_says_what_was_said(event):
     """Nothing that came is lost, whatever its type."""
 

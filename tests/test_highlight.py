@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from vantage.document import highlight as module
 from vantage.document.highlight import COLORS, MAX_CHARACTERS, highlight, plain_lines
 
@@ -30,8 +31,8 @@ def drawn(lines):
 
 def test_parts_of_code_are_named():
     assert drawn(highlight(PYTHON, "python")) == (
-        "[keyword]def [/][function]f[/](x: [function]int[/]) [operator]-> [/][function]str[/]:\n"
-        '    [keyword]return [/][string]"a" [/][operator]+ [/][function]str[/](x)  [comment]# why[/]\n'
+        "[keyword]def[/] [function]f[/](x: [function]int[/]) -> [function]str[/]:\n"
+        '    [keyword]return[/] [string]"a"[/] + [function]str[/](x)  [comment]# why[/]\n'
     )
 
 
@@ -94,3 +95,15 @@ def test_importing_does_not_load_pygments():
 def test_every_class_has_a_colour_for_dark_and_light():
     assert set(module._CLASSES.values()) - {"plain"} == set(COLORS)
     assert all(16 <= number <= 255 for pair in COLORS.values() for number in pair)
+
+
+@pytest.mark.parametrize("case", cases("highlight"), ids=str)
+def test_languages(case):
+    code = next(fence for fence in case.fences if fence.kind == "code")
+    assert drawn(highlight(code.text.removesuffix("\n"), code.option)) == case.first("drawn").removesuffix("\n")
+
+
+def test_common_languages_do_not_load_pygments():
+    code = "from vantage.document import highlight as h; h.highlight('x = 1', 'python'); import sys; "
+    code += "sys.exit('pygments' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

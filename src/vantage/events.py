@@ -8,7 +8,8 @@ nobody knows is kept in `extra`, and one of the wrong type is kept there too whi
 import json
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from functools import cache
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -18,7 +19,7 @@ Json = Any
 """A value that came from JSON."""
 
 
-class Agent(msgspec.Struct, frozen=True):
+class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who speaks: depth 0 is the root agent, more are its sub-agents."""
 
     id: str = ""
@@ -39,9 +40,7 @@ def _camel_but_common(name: str) -> str:
     return name if name in _COMMON else _camel(name)
 
 
-class _Event(msgspec.Struct, frozen=True, kw_only=True):
-    type: ClassVar[str]
-
+class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     conversation_id: str | None = None
     seq: int | None = None
     """Assigned by the conversation's log, without gaps."""
@@ -50,43 +49,41 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True):
     agent: Agent | None = None
     raw_offset: int | None = None
     """For events derived from the terminal: where in its output they arose."""
-    extra: dict[str, Json] = {}
+    extra: dict[str, Json] = msgspec.field(default_factory=dict, name="\ue000extra")
     """What came with the event and has no place in it, as it came."""
 
+    @property
+    def type(self) -> str:
+        return str(self.__struct_config__.tag)
 
-class UserMessage(_Event, frozen=True, kw_only=True):
-    type = "user_message"
+
+class UserMessage(_Event, frozen=True, kw_only=True, tag="user_message"):
     text: str = ""
 
 
-class AssistantText(_Event, frozen=True, kw_only=True):
-    type = "assistant_text"
+class AssistantText(_Event, frozen=True, kw_only=True, tag="assistant_text"):
     text: str = ""
     message_id: str | None = None
 
 
-class AssistantDelta(_Event, frozen=True, kw_only=True):
+class AssistantDelta(_Event, frozen=True, kw_only=True, tag="assistant_delta"):
     """A piece of a message; a later `AssistantText` with that id is the whole and replaces it."""
 
-    type = "assistant_delta"
     text: str = ""
     message_id: str | None = None
 
 
-class AssistantReasoning(_Event, frozen=True, kw_only=True):
-    type = "assistant_reasoning"
+class AssistantReasoning(_Event, frozen=True, kw_only=True, tag="assistant_reasoning"):
     text: str = ""
     message_id: str | None = None
 
 
-class ReasoningDelta(_Event, frozen=True, kw_only=True):
-    type = "reasoning_delta"
+class ReasoningDelta(_Event, frozen=True, kw_only=True, tag="reasoning_delta"):
     text: str = ""
     message_id: str | None = None
 
 
-class ToolStart(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
-    type = "tool_start"
+class ToolStart(_Event, frozen=True, kw_only=True, rename=_camel_but_common, tag="tool_start"):
     tool: str = ""
     tool_call_id: str | None = None
     args: Json = None
@@ -96,15 +93,13 @@ class ToolStart(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
     """ANSI text that the tool's own renderer made of the call."""
 
 
-class ToolOutput(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
-    type = "tool_output"
+class ToolOutput(_Event, frozen=True, kw_only=True, rename=_camel_but_common, tag="tool_output"):
     tool_call_id: str | None = None
     output: Json = None
     mode: Literal["append", "replace"] = "append"
 
 
-class ToolEnd(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
-    type = "tool_end"
+class ToolEnd(_Event, frozen=True, kw_only=True, rename=_camel_but_common, tag="tool_end"):
     tool_call_id: str | None = None
     tool: str | None = None
     args: Json = None
@@ -116,36 +111,30 @@ class ToolEnd(_Event, frozen=True, kw_only=True, rename=_camel_but_common):
     duration_ms: float | None = None
 
 
-class Error(_Event, frozen=True, kw_only=True):
-    type = "error"
+class Error(_Event, frozen=True, kw_only=True, tag="error"):
     message: str = ""
 
 
-class Warning(_Event, frozen=True, kw_only=True):
-    type = "warning"
+class Warning(_Event, frozen=True, kw_only=True, tag="warning"):
     message: str = ""
 
 
-class Canceled(_Event, frozen=True, kw_only=True):
-    type = "canceled"
+class Canceled(_Event, frozen=True, kw_only=True, tag="canceled"):
     message: str = ""
 
 
-class TurnComplete(_Event, frozen=True, kw_only=True):
-    type = "turn_complete"
+class TurnComplete(_Event, frozen=True, kw_only=True, tag="turn_complete"):
     finish: Json = None
     usage: Json = None
 
 
-class ClientConfig(_Event, frozen=True, kw_only=True):
-    type = "client_config"
+class ClientConfig(_Event, frozen=True, kw_only=True, tag="client_config"):
     client_id: str = ""
     terminal_width: int | None = None
     presentation: dict[str, Json] | None = None
 
 
-class AgentBlockBegin(_Event, frozen=True, kw_only=True):
-    type = "agent_block_begin"
+class AgentBlockBegin(_Event, frozen=True, kw_only=True, tag="agent_block_begin"):
     block_id: str = ""
     block_seq: int | None = None
     cmd: str = ""
@@ -155,15 +144,13 @@ class AgentBlockBegin(_Event, frozen=True, kw_only=True):
     """`exec`, `interactive` or `typed`."""
 
 
-class AgentBlockDelta(_Event, frozen=True, kw_only=True):
-    type = "agent_block_delta"
+class AgentBlockDelta(_Event, frozen=True, kw_only=True, tag="agent_block_delta"):
     block_id: str = ""
     text: str = ""
     spool: Json = None
 
 
-class AgentBlockEnd(_Event, frozen=True, kw_only=True):
-    type = "agent_block_end"
+class AgentBlockEnd(_Event, frozen=True, kw_only=True, tag="agent_block_end"):
     block_id: str = ""
     exit_code: int | None = None
     done_because: str | None = None
@@ -171,8 +158,7 @@ class AgentBlockEnd(_Event, frozen=True, kw_only=True):
     bytes: int | None = None
 
 
-class ScreenDelta(_Event, frozen=True, kw_only=True):
-    type = "screen_delta"
+class ScreenDelta(_Event, frozen=True, kw_only=True, tag="screen_delta"):
     rows: Json = None
     cursor: Json = None
     title: str | None = None
@@ -182,8 +168,7 @@ class ScreenDelta(_Event, frozen=True, kw_only=True):
     block_id: str | None = None
 
 
-class PtyState(_Event, frozen=True, kw_only=True):
-    type = "pty_state"
+class PtyState(_Event, frozen=True, kw_only=True, tag="pty_state"):
     mode: str = ""
     foreground: Json = None
     awaiting_secret: bool = False
@@ -191,19 +176,17 @@ class PtyState(_Event, frozen=True, kw_only=True):
     keyboard: str | None = None
 
 
-class PtyGap(_Event, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+class PtyGap(_Event, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}, tag="pty_gap"):
     """Bytes of the terminal's output that retention dropped."""
 
-    type = "pty_gap"
     start: int | None = None
     end: int | None = None
     why: str = ""
 
 
-class UnknownEvent(_Event, frozen=True, kw_only=True):
+class UnknownEvent(_Event, frozen=True, kw_only=True, tag="unknown"):
     """Something that came as an event and is none of the above: kept whole."""
 
-    type = "unknown"
     name: str = ""
     data: dict[str, Json] = {}
 
@@ -231,7 +214,9 @@ Event = (
     | UnknownEvent
 )
 
-EVENT_TYPES: dict[str, type[Event]] = {cls.type: cls for cls in Event.__args__ if cls is not UnknownEvent}
+EVENT_TYPES: dict[str, type[Event]] = {
+    str(cls.__struct_config__.tag): cls for cls in Event.__args__ if cls is not UnknownEvent
+}
 
 
 def compact_json(value: Json) -> str:
@@ -364,8 +349,19 @@ def _load(data: bytes | str) -> Json:
         raise EventError("not JSON that can be read: it is nested too deeply") from None
 
 
+@cache
+def _strict() -> msgspec.json.Decoder[Event]:
+    """Reads events that are exactly as they should be, which most are."""
+    return msgspec.json.Decoder(Union[tuple(EVENT_TYPES.values())])  # noqa: UP007 -- made of a table
+
+
 def decode_event(data: bytes | str | dict[str, Json]) -> Event:
     """An event from a JSON line or its object. Raises `EventError` only for invalid JSON or JSON that is no object."""
+    if not isinstance(data, dict):
+        try:
+            return _strict().decode(data)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            pass  # whatever is odd about it is looked at below
     obj = data if isinstance(data, dict) else _load(data)
     if not isinstance(obj, dict):
         raise EventError(f'an event is a JSON object with a "type", not {_kind(obj)}')

@@ -2,13 +2,15 @@
 
 The classes are a small semantic set; a terminal maps them to colours with `COLORS`, a page to CSS classes.
 The joined text of every line is the input's line, character for character: highlighting never changes code.
-Pygments is loaded by the first call, not by the import.
+Common languages have scanners of our own; for any other Pygments is loaded when it is first needed.
 """
 
 from collections import OrderedDict
 from functools import lru_cache
 from threading import Lock
 from typing import Any
+
+from vantage.document.scanners import knows, scan
 
 Tokens = list[tuple[str, str]]
 """One line: (token class, text) pairs."""
@@ -83,13 +85,16 @@ def highlight(text: str, language: str) -> list[Tokens]:
     The result is shared between calls: treat it as read-only.
     """
     language = language.strip().lower()
-    if not language or not text or len(text) > MAX_CHARACTERS or "\r" in text or _lexer(language) is None:
+    if not language or not text or len(text) > MAX_CHARACTERS or "\r" in text:
+        return plain_lines(text)
+    if not knows(language) and _lexer(language) is None:
         return plain_lines(text)
     return _cached(text, language)
 
 
 _cache: OrderedDict[tuple[str, str], list[Tokens]] = OrderedDict()
 _cache_lock = Lock()
+_cached_characters = 0
 
 
 def _cached(text: str, language: str) -> list[Tokens]:
@@ -99,12 +104,23 @@ def _cached(text: str, language: str) -> list[Tokens]:
         if key in _cache:
             _cache.move_to_end(key)
             return _cache[key]
-    lines = _tokens(text, language)
+    lines = scan(text, language) if knows(language) else _tokens(text, language)
+    global _cached_characters  # noqa: PLW0603
     with _cache_lock:
+        _cached_characters += len(text) if key not in _cache else 0
         _cache[key] = lines
-        while sum([len(cached) for _, cached in _cache]) > CACHE_CHARACTERS:
-            _cache.popitem(last=False)
+        while _cached_characters > CACHE_CHARACTERS:
+            (_, dropped), _ = _cache.popitem(last=False)
+            _cached_characters -= len(dropped)
     return lines
+
+
+def forget() -> None:
+    """Empties the cache."""
+    global _cached_characters  # noqa: PLW0603
+    with _cache_lock:
+        _cache.clear()
+        _cached_characters = 0
 
 
 @lru_cache(maxsize=128)

@@ -1,7 +1,8 @@
 """Document nodes → lines of cells."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -69,6 +70,12 @@ def verbatim(line: Line, room: int | None) -> list[Line]:
     return wrap(line, room, (), [Span(" " * indent)] if indent else ())
 
 
+@cache
+def _code_styles(light: bool) -> defaultdict[str, Style]:
+    """Token class → its style; what has no colour is normal."""
+    return defaultdict(lambda: NORMAL, {kind: Style(pair[light]) for kind, pair in COLORS.items()})
+
+
 def code_lines(text: str, language: str, page: Page) -> list[Line]:
     """Source code, highlighted where the language is known."""
     light = page.context.background == "light"
@@ -76,10 +83,8 @@ def code_lines(text: str, language: str, page: Page) -> list[Line]:
     if page.context.color_depth < 256 or not language:
         styled = [[Span(line)] if line else [] for line in source.split("\n")]
     else:
-        styled = [
-            [Span(piece, Style(COLORS[kind][light]) if kind in COLORS else NORMAL) for kind, piece in line if piece]
-            for line in highlight(source, language)
-        ]
+        styles = _code_styles(light)
+        styled = [[Span(piece, styles[kind]) for kind, piece in line] for line in highlight(source, language)]
     out: list[Line] = []
     for line in styled:
         out += verbatim(line, page.width)

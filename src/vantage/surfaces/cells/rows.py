@@ -20,6 +20,7 @@ from vantage.text.wrap import trim, wrap
 from vantage.timeline.row import DiffBlock, Row, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "error": RED}
+_BLANK = ("", " ")
 _LEAST = 20
 """Columns that sub-agents' indents leave at the least."""
 _DEEPEST = 50
@@ -35,7 +36,7 @@ def row_lines(row: Row, page: Page) -> list[Line]:
     if indent:
         margin = Span(" " * indent)
         lines = [[margin, *line] if line else line for line in lines]
-    return [trim(line) for line in lines]
+    return [trim(line) if line and line[-1].text[-1:] in _BLANK else line for line in lines]
 
 
 def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
@@ -124,12 +125,9 @@ def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
 
 
 def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[Line]:
-    lines = text_of(title).split("\n")
-    if len(lines) > _HEAD_LINES:
-        title = [
-            *_first_lines(title, _HEAD_LINES),
-            Span(f"\n{page.glyphs.more} +{len(lines) - _HEAD_LINES} lines", ACCENT),
-        ]
+    more = sum([span.text.count("\n") for span in title]) + 1 - _HEAD_LINES
+    if more > 0:
+        title = [*_first_lines(title, _HEAD_LINES), Span(f"\n{page.glyphs.more} +{more} lines", ACCENT)]
     margin = rest if page.width is None or page.width > _LEAST else 2
     return wrap(title, page.width, bullet, [Span(" " * margin)]) if title else [bullet]
 
