@@ -113,11 +113,11 @@ _C = Language(
     {
         "keyword": "abstract alignas alignof asm assert async await base break case catch class companion concept "
         "const constexpr continue data default delete do else enum explicit export extends extern final finally for "
-        "foreach friend fun goto if implements import in inline instanceof interface internal is lock mutable namespace "
-        "native new noexcept object operator out override package params private protected public readonly record ref "
-        "register requires restrict return sealed sizeof static static_cast struct super suspend switch synchronized "
-        "template throw throws transient try typedef typename union using val var virtual void volatile when while "
-        "yield",
+        "foreach friend fun goto if implements import in inline instanceof interface internal is lock mutable "
+        "namespace native new noexcept object operator out override package params private protected public readonly "
+        "record ref register requires restrict return sealed sizeof static static_cast struct super suspend switch "
+        "synchronized template throw throws transient try typedef typename union using val var virtual void volatile "
+        "when while yield",
         "constant": "true false NULL nullptr null this",
         "type": "auto bool boolean byte char decimal double float int long short signed size_t string unsigned int8_t "
         "int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t",

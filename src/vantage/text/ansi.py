@@ -30,29 +30,26 @@ class Encoder:
         return frame
 
     def line(self, spans: Iterable[Span]) -> str:
-        out: list[str] = []
+        out = ""
         frames = self._frames
         previous: Style = NORMAL
         after = ""
         for span in spans:
-            text = span.text
-            if not text:
-                continue
             style = span.style
-            if style is not previous:
-                if style != previous:
-                    if after:
-                        out.append(after)
-                    if style is NORMAL:
-                        after = ""
-                    else:
-                        before, after, _ = frames.get(id(style)) or self._frame(style)
-                        out.append(before)
+            if style is previous:
+                out += span.text
+            elif span.text:
+                if style is NORMAL:
+                    out += after + span.text
+                    after = ""
+                elif style == previous:
+                    out += span.text
+                else:
+                    before, then, _ = frames.get(id(style)) or self._frame(style)
+                    out += f"{after}{before}{span.text}"
+                    after = then
                 previous = style
-            out.append(text)
-        if after:
-            out.append(after)
-        return "".join(out)
+        return out + after if after else out
 
     def lines(self, lines: Iterable[Iterable[Span]]) -> str:
         return "\n".join([self.line(line) for line in lines])

@@ -15,13 +15,11 @@ _UNSAFE = re.compile(
 TAB_WIDTH = 4
 
 
-def _visible(text: str, tab: str) -> str:
+def _visible(match: re.Match[str]) -> str:
     out = []
-    for char in text:
+    for char in match[0]:
         code = ord(char)
-        if char == "\t":
-            out.append(tab)
-        elif 0xD800 <= code <= 0xDFFF:
+        if 0xD800 <= code <= 0xDFFF:
             out.append("\ufffd")
         elif code < 0x100:
             out.append(f"\\x{code:02X}")
@@ -36,12 +34,11 @@ def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
     """`text` with nothing in it that a terminal would act upon. Line ends become LF."""
     if text.isascii() and text.isprintable():
         return text
+    if "\t" in text:
+        text = text.replace("\t", " " * tab_width)
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    if _UNSAFE.search(text) is None:
-        return text
-    tab = " " * tab_width
-    return _UNSAFE.sub(lambda match: _visible(match[0], tab), text)
+    return text if _UNSAFE.search(text) is None else _UNSAFE.sub(_visible, text)
 
 
 def one_line(text: str, tab_width: int = TAB_WIDTH) -> str:

@@ -1,10 +1,12 @@
 """Patches → file diffs: unified diffs, `*** Begin Patch` envelopes, hunks as data, and pairs of old and new text.
 
 Line numbers are those the patch states; where it states none there are none. A text that is no patch gives `None`.
+A call is drawn when it starts and when it ends, so what was just read is remembered; results are read-only.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from vantage.events import Json
@@ -18,6 +20,7 @@ _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ENVELOPE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*)")
 
 
+@lru_cache(maxsize=64)
 def parse_patch(text: str) -> list[FileDiff] | None:
     """The files a patch touches, or `None` when the text cannot be read as one."""
     lines = [line.removesuffix("\r") for line in text.strip("\n").split("\n")]
@@ -234,6 +237,7 @@ def _lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
+@lru_cache(maxsize=64)
 def replacement(old: str, new: str) -> Hunk:
     """The hunk that turns one text into another; nothing says where in the file it is."""
     before, after = _lines(old), _lines(new)

@@ -1,6 +1,7 @@
 """The blocks under a row's head → lines of cells."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -9,7 +10,7 @@ from vantage.surfaces.cells.document import code_lines, document_lines, markdown
 from vantage.surfaces.cells.page import Page
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import Line, Span, width_of
-from vantage.text.style import ACCENT, COLORFUL, ITALIC, NORMAL, RED, VERB, Style
+from vantage.text.style import ACCENT, COLORFUL, GREEN, ITALIC, NORMAL, RED, VERB, Style
 from vantage.text.wrap import wrap
 from vantage.timeline import row as rows
 
@@ -93,8 +94,12 @@ def _output(block: rows.OutputBlock, page: Page) -> list[Line]:
     lines = _without_blank_edges(block.content.split("\n"))
     shown = lines if block.max_lines is None else lines[: block.max_lines]
     style = RED if block.error else NORMAL
+    room = _LONGEST_LINE if page.width is None else min(page.width, _LONGEST_LINE)
     out: list[Line] = []
     for line in shown:
+        if len(line) <= room and line.isascii() and line.isprintable():
+            out.append([Span(line, style)] if line else [])
+            continue
         text = page.clean(line[:_LONGEST_LINE].removesuffix("\r"))
         spans = [Span(text, style)] if text else []
         if len(line) > _LONGEST_LINE:
@@ -162,35 +167,56 @@ def _terminal(block: rows.TerminalBlock, page: Page) -> list[Line]:
 
 _NUMBER = 7
 """Column at which line numbers end; the sign stands two behind it, the text follows."""
+_PADS = [Span(" " * cells) for cells in range(_NUMBER + 3)]
+_UNBOUNDED = 1 << 30
+_SIGNS = {" ": NORMAL, "+": GREEN, "-": RED}
 
 
 def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
     """The hunks of one file, on the row's own margin: number, sign, text; a deleted file needs no body."""
-    if file.action == "Delete":
-        return []
     out: list[Line] = []
-    margin = [Span(" " * (_NUMBER + 2))]
-    clean = page.clean
-    room = _UNBOUNDED if page.width is None else page.width - _NUMBER - 1
-    for index, hunk in enumerate(hunk for hunk in file.hunks if hunk):
-        if index:
-            out.append([Span(" " * (_NUMBER + 1)), Span(page.glyphs.gap, ACCENT)])
-        for line in hunk:
-            number = "" if line.number is None else str(line.number)
-            style = _SIGNS[line.sign]
-            text = clean(line.text.removesuffix("\r"))
-            first = [Span(" " * (_NUMBER - len(number))), Span(number, ACCENT), _SPACE]
-            if text.isascii() and len(text) < room and "\n" not in text:
-                out.append([*first, Span(line.sign + text, style)])
-            else:
-                body = [Span(text.replace("\n", " "), style)] if text else []
-                out += wrap(body, page.width, [*first, Span(line.sign, style)], margin, hard=True)
+    for hunk in file.hunks if file.action != "Delete" else []:
+        if out and hunk:
+            out.append([_PADS[_NUMBER + 1], Span(page.glyphs.gap, ACCENT)])
+        out += _hunk_lines(_Same(hunk), page.width, page.clean)
     return out
 
 
-_SPACE = Span(" ")
-_UNBOUNDED = 1 << 30
-_SIGNS = {" ": NORMAL, "+": Style("green"), "-": RED}
+class _Same:
+    """A value that is equal to itself only, as the key of what was made from it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: list[rows.DiffLine]) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+@lru_cache(maxsize=64)
+def _hunk_lines(hunk: _Same, width: int | None, clean: Callable[[str], str]) -> list[Line]:
+    """Drawn when a call starts, and the same when it ends: remembered in between."""
+    out: list[Line] = []
+    room = _UNBOUNDED if width is None else width - _NUMBER - 1
+    for line in hunk.value:
+        sign = line.sign
+        style = _SIGNS[sign]
+        text = clean(line.text.removesuffix("\r"))
+        if line.number is None:
+            gutter = [_PADS[_NUMBER + 1]]
+        else:
+            number = str(line.number)
+            gutter = [_PADS[max(_NUMBER - len(number), 0)], Span(number, ACCENT), _PADS[1]]
+        if text.isascii() and len(text) < room and "\n" not in text:
+            out.append([*gutter, Span(sign + text, style)])
+        else:
+            body = [Span(text.replace("\n", " "), style)] if text else []
+            out += wrap(body, width, [*gutter, Span(sign, style)], [_PADS[_NUMBER + 2]], hard=True)
+    return out
 
 
 def _diff(block: rows.DiffBlock, page: Page) -> list[Line]:

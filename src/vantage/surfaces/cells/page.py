@@ -70,11 +70,12 @@ class Page(msgspec.Struct, frozen=True):
         margin = width_of(first)
         if self.width is not None and self.width - margin < LEAST_ROOM:
             return [*above(first, self.width), *draw(self)]
-        out: list[Line] = []
-        prefix, visible = first, True
-        for line in draw(self.narrow(margin)):
-            out.append([*prefix, *line] if line or visible else [])
-            prefix, visible = rest, bool(text_of(rest).strip())
+        lines = draw(self.narrow(margin))
+        if not lines:
+            return []
+        visible = bool(text_of(rest).strip())
+        out = [[*rest, *line] if line or visible else [] for line in lines]
+        out[0] = [*first, *lines[0]]
         return out
 
     def narrow(self, cells: int) -> "Page":
