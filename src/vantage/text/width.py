@@ -54,12 +54,12 @@ def graphemes(text: str) -> Iterator[str]:
 
 def cells(text: str) -> list[tuple[str, int]]:
     """The grapheme clusters of a text with the cells each adds to it."""
-    return [(cluster, width(cluster) or _joined(cluster)) for cluster in _clusters(text)]
+    return [(cluster, width(cluster) or _joined(cluster, index)) for index, cluster in enumerate(_clusters(text))]
 
 
-def _joined(cluster: str) -> int:
-    """Cells of what stands in none alone: some vowel signs (Myanmar's, say) take one behind a letter."""
-    return _width(f"a{cluster}") - 1
+def _joined(cluster: str, index: int) -> int:
+    """Cells of what has none alone: some vowel signs (Myanmar's, say) take one, unless nothing stands before them."""
+    return _width(f"a{cluster}") - 1 if index else 0
 
 
 def take(text: str, limit: int) -> str:

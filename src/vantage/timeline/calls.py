@@ -1,6 +1,7 @@
 """A tool call as presenters see it: what was asked, how it went, what came back."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ _PREFIXES = ("functions.", "functions/", "tools/", "tools.")
 _MCP = re.compile(r"mcp(?::[^.]+\.|__.+?__|_[^_]+_)(?=.)")
 
 
+@lru_cache(maxsize=1024)
 def normal_name(tool: str) -> str:
     """A tool's name as the tables know it: lower case, without the prefixes that agents put before it."""
     name = tool.strip().lower()

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Iterable
+from functools import cache
 
 import msgspec
 
@@ -17,7 +18,7 @@ from vantage.text.spans import Line, Span, text_of, width_of
 from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
 from vantage.text.width import truncate, width
 from vantage.text.wrap import trim, wrap
-from vantage.timeline.row import DiffBlock, Row, file_head
+from vantage.timeline.row import DiffBlock, Row, Status, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "error": RED}
 _BLANK = ("", " ")
@@ -57,12 +58,19 @@ def unstyled(rows: Iterable[Row], context: PresentationContext) -> Rendered:
 
 
 def _indent(depth: int, width: int | None) -> int:
+    if not depth:
+        return 0
     most = _DEEPEST if width is None else max(width - _LEAST, 0) // 2
     return 2 * min(depth, most)
 
 
+@cache
+def _bullet(glyph: str, status: Status) -> Line:
+    return [Span(glyph, _BULLETS[status]), Span(" ")]
+
+
 def _row(row: Row, page: Page) -> list[Line]:
-    bullet = [Span(page.glyphs.bullet, _BULLETS[row.status]), Span(" ")]
+    bullet = _bullet(page.glyphs.bullet, row.status)
     if row.kind == "user":
         return _message(row, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
     if not row.title and row.blocks:
@@ -92,11 +100,17 @@ def _message(row: Row, page: Page, first: Line) -> list[Line]:
 
 
 def _clean(spans: Iterable[Span], page: Page) -> Line:
-    return [Span(page.clean(span.text), span.style) for span in spans]
+    """Spans as they may be drawn; most are harmless already."""
+    return [
+        span if (text := span.text).isascii() and text.isprintable() else Span(page.clean(text), span.style)
+        for span in spans
+    ]
 
 
 def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     title = _clean(row.title, page)
+    if not row.trailing and not row.cut_title and _surely_fits(title, page.width):
+        return [[*bullet, *title]]
     trailing = page.clean(row.trailing).replace("\n", " ")
     if row.cut_title:
         title = _one_line(title, row, page, width(trailing) + 2 if trailing else 0)
@@ -108,6 +122,12 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
         lines[-1] = [*lines[-1], Span(" " * free), Span(trailing, ACCENT)]
         return lines
     return [*lines, *wrap([Span(trailing, ACCENT)], page.width, [Span("    ")], [Span("    ")])]
+
+
+def _surely_fits(title: Line, width: int | None) -> bool:
+    """Whether a head needs no looking into: it is one short line of plain characters, as nearly all are."""
+    text = text_of(title)
+    return bool(text) and (width is None or len(text) + 2 <= width) and text.isascii() and text.isprintable()
 
 
 def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
