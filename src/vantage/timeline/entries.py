@@ -12,6 +12,7 @@ from vantage.text.style import ITALIC
 from vantage.timeline.calls import ToolCall, answer, arguments, failure
 from vantage.timeline.present import present
 from vantage.timeline.row import Block, Kind, MarkdownBlock, OutputBlock, Row, Status, TextBlock, head
+from vantage.timeline.specs.model import RenderSpec
 
 _SUMMARY = re.compile(r"\s*\*\*([^*\n]+)\*\*[ \t]*(?:\n|\Z)")
 """Reasoning that opens with a line in bold: the line says what it is about."""
@@ -75,7 +76,9 @@ class Entry:
         title: list[Span] | None = None,
         blocks: list[Block] | None = None,
         icon: str = "",
+        icon_color: str = "",
         trailing: str = "",
+        cut_title: str = "",
         tool: str = "",
         duration_ms: float | None = None,
         diagnostics: list[str] | None = None,
@@ -89,7 +92,9 @@ class Entry:
             depth=max(self.agent.depth, 0) if self.agent else 0,
             agent=(self.agent.name or self.agent.id) if self.agent else "",
             icon=icon,
+            icon_color=icon_color,
             trailing=trailing,
+            cut_title=cut_title,
             seq=self._event.seq,
             ts=self._event.ts,
             tool=tool,
@@ -134,9 +139,13 @@ class Call(Entry):
 
     kind = "tool"
 
-    def __init__(self, row_id: str, event: ev.Event) -> None:
+    def __init__(
+        self, row_id: str, event: ev.Event, spec: RenderSpec | None = None, notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(row_id, event)
         self.open = True
+        self.spec = spec
+        self._spec_notes = notes
         self.start: ev.ToolStart | None = event if isinstance(event, ev.ToolStart) else None
         self.output = Pieces()
         self.end: ev.ToolEnd | None = None
@@ -148,17 +157,19 @@ class Call(Entry):
 
     def _draw(self) -> Row:
         call = self._call()
-        shown, notes = present(call)
+        shown, notes = present(call, self.spec)
         status: Status = "running" if not call.done else "error" if call.failed else shown.status or "ok"
         return self._make(
             status=status,
             title=shown.title,
             blocks=shown.blocks,
             icon=shown.icon,
+            icon_color=shown.icon_color,
             trailing=shown.trailing,
+            cut_title=shown.cut_title,
             tool=call.tool,
             duration_ms=self._duration(),
-            diagnostics=notes,
+            diagnostics=[*self._spec_notes, *notes],
         )
 
     def _call(self) -> ToolCall:

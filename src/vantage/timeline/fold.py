@@ -6,7 +6,7 @@ the same rows, however their text is cut into deltas.
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vantage import events as ev
 from vantage.events import Event, Json, compact_json
@@ -15,6 +15,10 @@ from vantage.text.style import ACCENT, ALARM, RED
 from vantage.timeline.calls import answer
 from vantage.timeline.entries import Call, Entry, Fixed, Message, TerminalCommand
 from vantage.timeline.row import Kind, Row, head
+
+if TYPE_CHECKING:
+    from vantage.timeline.specs.model import RenderSpec
+    from vantage.timeline.specs.registry import SpecRegistry
 
 _MESSAGE_KINDS: dict[type[Event], Kind] = {
     ev.UserMessage: "user",
@@ -28,7 +32,9 @@ _MESSAGE_KINDS: dict[type[Event], Kind] = {
 class Timeline:
     """Events in, rows out, in the order in which they began; a row that changes keeps its place and its id."""
 
-    def __init__(self) -> None:
+    def __init__(self, specs: "SpecRegistry | None" = None) -> None:
+        self._specs = specs
+        """The conversation's render specs; made when the first one comes."""
         self._entries: dict[str, Entry] = {}
         self._count = 0
         self._calls: dict[str, Call] = {}
@@ -105,8 +111,31 @@ class Timeline:
         self._messages.clear()
 
     def _tool_start(self, event: ev.ToolStart) -> Entry:
-        call = self._calls[event.tool_call_id or ""] = Call(self._id(), event)
+        spec, notes = self._spec_of(event)
+        call = self._calls[event.tool_call_id or ""] = Call(self._id(), event, spec, notes)
         return call
+
+    @property
+    def specs(self) -> "SpecRegistry":
+        """The render specs that this conversation knows, above those that all of them do."""
+        if self._specs is None:
+            from vantage.timeline.specs.registry import COMMON, SpecRegistry  # noqa: PLC0415
+
+            self._specs = SpecRegistry(COMMON)
+        return self._specs
+
+    def _spec_of(self, event: ev.ToolStart) -> "tuple[RenderSpec | None, tuple[str, ...]]":
+        """The spec a call is drawn with, for good: one that is registered later does not redraw history."""
+        if event.render_spec is not None:
+            from vantage.timeline.specs.check import SpecError  # noqa: PLC0415
+
+            try:
+                self.specs.register(event.tool, event.render_spec)
+            except SpecError as error:
+                return self.specs.find(event.tool), (str(error),)
+        if event.spec_hash and (known := self.specs.find(event.tool, event.spec_hash)) is not None:
+            return known, ()
+        return self.specs.find(event.tool), ()
 
     def _tool_output(self, event: ev.ToolOutput) -> Entry:
         key = event.tool_call_id or ""
@@ -119,7 +148,9 @@ class Timeline:
         return call
 
     def _tool_end(self, event: ev.ToolEnd) -> Entry:
-        call = self._calls.pop(event.tool_call_id or "", None) or Call(self._id(), event)
+        call = self._calls.pop(event.tool_call_id or "", None)
+        if call is None:
+            call = Call(self._id(), event, self.specs.find(event.tool or ""))
         call.finish(event)
         return call
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from vantage.presentation import PresentationContext
 from vantage.text.spans import Line, Span, text_of
 from vantage.text.style import ACCENT, NORMAL, VERB, Style
 
@@ -17,29 +18,53 @@ Status = Literal["none", "running", "ok", "error"]
 Kind = Literal["message", "reasoning", "user", "tool", "notice", "event"]
 
 
-class TextBlock(msgspec.Struct, frozen=True, tag="text"):
+Capability = Literal["markdown", "tables", "code_blocks", "images", "rich_text", "unicode", "mermaid", "color"]
+
+
+class Action(msgspec.Struct, frozen=True):
+    """What a person can do with a block. Clients do the first three themselves; `send` is an id for the server."""
+
+    type: Literal["copy", "open", "goto", "send"]
+    value: str = ""
+    """The text to copy, the address to open, the row to go to, or the action's id."""
+    label: str = ""
+
+
+class _Block(msgspec.Struct, frozen=True, kw_only=True):
+    """What every block may carry; render specs set it."""
+
+    spoken: str = ""
+    """What a screen reader says of the block."""
+    actions: list[Action] = []
+    requires: list[Capability] = []
+    """What a display must be able to show, else the fallback is drawn."""
+    fallback: "Block | None" = None
+    """`None` draws nothing in the block's place."""
+
+
+class TextBlock(_Block, frozen=True, tag="text"):
     content: str
     style: Literal["default", "monospace", "error", "dim", "accent"] = "default"
 
 
-class MarkdownBlock(msgspec.Struct, frozen=True, tag="markdown"):
+class MarkdownBlock(_Block, frozen=True, tag="markdown"):
     content: str
     italic: bool = False
     """Set for reasoning, which is drawn in italics throughout."""
 
 
-class CodeBlock(msgspec.Struct, frozen=True, tag="code"):
+class CodeBlock(_Block, frozen=True, tag="code"):
     content: str
     language: str = ""
     start_line: int | None = None
     """Shows a gutter that counts from here."""
 
 
-class KeyValueBlock(msgspec.Struct, frozen=True, tag="kv"):
+class KeyValueBlock(_Block, frozen=True, tag="kv"):
     pairs: list[tuple[str, str]]
 
 
-class BadgesBlock(msgspec.Struct, frozen=True, tag="badges"):
+class BadgesBlock(_Block, frozen=True, tag="badges"):
     items: list[str]
     color: str = "blue"
 
@@ -50,19 +75,19 @@ class ListItem(msgspec.Struct, frozen=True):
     subtitle: str = ""
 
 
-class ListBlock(msgspec.Struct, frozen=True, tag="list"):
+class ListBlock(_Block, frozen=True, tag="list"):
     items: list[ListItem]
     max_items: int | None = None
     """More are counted: `+N more`."""
 
 
-class AnsiBlock(msgspec.Struct, frozen=True, tag="ansi"):
+class AnsiBlock(_Block, frozen=True, tag="ansi"):
     """Text that may carry SGR colours, and no other control."""
 
     content: str
 
 
-class OutputBlock(msgspec.Struct, frozen=True, tag="output"):
+class OutputBlock(_Block, frozen=True, tag="output"):
     """What a program printed: its first lines, and how many more there are."""
 
     content: str
@@ -88,7 +113,7 @@ class FileDiff(msgspec.Struct, frozen=True):
     """Said beside the path: `replace all`, `binary`."""
 
 
-class DiffBlock(msgspec.Struct, frozen=True, tag="diff"):
+class DiffBlock(_Block, frozen=True, tag="diff"):
     files: list[FileDiff]
 
 
@@ -97,33 +122,40 @@ class ChecklistItem(msgspec.Struct, frozen=True):
     status: Literal["pending", "in_progress", "completed"] = "pending"
 
 
-class ChecklistBlock(msgspec.Struct, frozen=True, tag="checklist"):
+class ChecklistBlock(_Block, frozen=True, tag="checklist"):
     items: list[ChecklistItem]
     overview: str = ""
 
 
-class TableBlock(msgspec.Struct, frozen=True, tag="table"):
+class TableBlock(_Block, frozen=True, tag="table"):
     header: list[str]
     rows: list[list[str]]
 
 
-class ImageBlock(msgspec.Struct, frozen=True, tag="image"):
+class ImageBlock(_Block, frozen=True, tag="image"):
     source: str
     """An asset id of the conversation, or a small raster `data:` URI; never a remote address."""
     alt: str = ""
 
 
-class ProgressBlock(msgspec.Struct, frozen=True, tag="progress"):
+class ProgressBlock(_Block, frozen=True, tag="progress"):
     value: float
     """From 0 to 1."""
     label: str = ""
 
 
-class TerminalBlock(msgspec.Struct, frozen=True, tag="terminal"):
+class TerminalBlock(_Block, frozen=True, tag="terminal"):
     """A command block of the conversation's terminal."""
 
     block_id: str
     content: str = ""
+
+
+class SectionBlock(_Block, frozen=True, tag="section"):
+    """Blocks under a heading of their own."""
+
+    title: str
+    blocks: list["Block"]
 
 
 Block = (
@@ -141,6 +173,7 @@ Block = (
     | ImageBlock
     | ProgressBlock
     | TerminalBlock
+    | SectionBlock
 )
 
 
@@ -159,8 +192,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     icon_color: str = ""
     trailing: str = ""
     """Said at the right end of the head."""
-    cut_title: Literal["", "tail", "middle"] = ""
-    """How a head that is too long is cut to one line; empty wraps it."""
+    cut_title: str = ""
+    """How a head that is too long is cut to one line, `tail` or `middle`; empty wraps it."""
     seq: int | None = None
     """Of the last event that changed the row."""
     ts: int | None = None
@@ -173,6 +206,32 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The head as plain text."""
         return text_of(self.title)
+
+
+_CAPABILITIES: dict[Capability, str] = {
+    "markdown": "supports_markdown",
+    "tables": "supports_tables",
+    "code_blocks": "supports_code_blocks",
+    "images": "supports_images",
+    "rich_text": "supports_rich_text",
+    "unicode": "supports_unicode",
+    "mermaid": "supports_mermaid",
+    "color": "color_depth",
+}
+
+
+def shown_blocks(blocks: list[Block], context: PresentationContext) -> list[Block]:
+    """The blocks that a display draws: those it can show, and in place of the others their fallbacks."""
+    if not any(block.requires for block in blocks):
+        return blocks
+    out: list[Block] = []
+    for block in blocks:
+        chosen: Block | None = block
+        while chosen is not None and not all(getattr(context, _CAPABILITIES[name]) for name in chosen.requires):
+            chosen = chosen.fallback
+        if chosen is not None:
+            out.append(chosen)
+    return out
 
 
 def head(verb: str, *rest: str | Span, style: Style = VERB) -> Line:

@@ -26,7 +26,10 @@ class Presentation(msgspec.Struct, frozen=True):
     status: Status | None = None
     """Set where the outcome is not simply whether the tool failed: a command's exit code, a test's result."""
     icon: str = ""
+    icon_color: str = ""
     trailing: str = ""
+    cut_title: str = ""
+    """`tail` or `middle` cuts a head that is too long to one line; empty wraps it."""
 
 
 Presenter = Callable[[ToolCall], Presentation | None]
