@@ -49,7 +49,7 @@ ALLOWED = {
     "sup": {"class", "id"},
     "td": {"class", "colspan"},
     "th": {"class", "scope"},
-    **{name: {"class"} for name in (*CLASSED, "blockquote", "summary")},
+    **{name: {"class"} for name in (*CLASSED, "blockquote", "section", "summary")},
     **{name: set() for name in BARE},
 }
 VOID = {"br", "hr", "img", "input"}
@@ -200,7 +200,7 @@ def test_colours_are_classes_with_a_number():
 
 def test_code_is_highlighted_and_numbered():
     markup = row_html(Row(id="r", kind="message", blocks=[CodeBlock("def f():\n    pass", "python", 9)]), WEB)
-    assert '<span class="v-line-number" aria-hidden="true">9</span><span class="v-t-keyword">def </span>' in markup
+    assert '<span class="v-line-number" aria-hidden="true">9</span><span class="v-t-keyword">def</span>' in markup
     assert '<span class="v-line-number" aria-hidden="true">10</span>' in markup
 
 

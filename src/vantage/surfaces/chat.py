@@ -18,7 +18,8 @@ from vantage.document.markdown import parse
 from vantage.document.nodes import CODE, EMPHASIS, STRONG, Break, Cell, Inline, Paragraph, Text
 from vantage.presentation import PresentationContext
 from vantage.surfaces.chat_text import Run, Runs, best_cut, runs_of, runs_of_line, slice_runs
-from vantage.surfaces.words import block_text, duration_text, node_text
+from vantage.surfaces.words import block_text, duration_text, flat_blocks, node_text
+from vantage.text.sanitize import one_line
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import text_of
 from vantage.timeline import row as rows_module
@@ -78,7 +79,7 @@ def chat_row(row: Row, context: PresentationContext, notes: list[str]) -> ChatRo
     """The row's head and its parts, fitted to the client; whatever had to give way is added to `notes`."""
     room = Room(row, context)
     parts: list[Part] = []
-    for block in row.blocks:
+    for block in flat_blocks(row.blocks, context):
         parts += _said(block, room, notes)
     return ChatRow(_head(row, context), _fitted(parts, context, notes), row.kind == "tool", _depth_mark(row, context))
 
@@ -350,6 +351,12 @@ def _terminal(block: rows_module.TerminalBlock, room: Room) -> list[Part]:
     return parts if whole else [*parts, Note(f"the whole: block {_cut(block.block_id, 100)}")]
 
 
+def _section(block: rows_module.SectionBlock, room: Room) -> list[Part]:
+    """The heading of the blocks that follow: see `flat_blocks`."""
+    title = clipped(one_line(block.title), room)
+    return [nodes.Heading(3, [Text(title)])] if title else []
+
+
 BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {
     rows_module.TextBlock: _text,
     rows_module.MarkdownBlock: _markdown,
@@ -365,4 +372,5 @@ BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {
     rows_module.ImageBlock: _image,
     rows_module.ProgressBlock: _progress,
     rows_module.TerminalBlock: _terminal,
+    rows_module.SectionBlock: _section,
 }

@@ -24,7 +24,16 @@ from vantage.surfaces.html_text import (
     style_classes,
 )
 from vantage.surfaces.rendered import Rendered
-from vantage.surfaces.words import CHECK_WORDS, STATUS_WORDS, block_text, duration_text, plural
+from vantage.surfaces.words import (
+    CHECK_WORDS,
+    STATUS_WORDS,
+    block_text,
+    duration_text,
+    flat_blocks,
+    plural,
+    shown,
+)
+from vantage.text.sanitize import one_line
 from vantage.text.sgr import parse_ansi
 from vantage.text.style import Style
 from vantage.timeline import row as rows_module
@@ -39,6 +48,9 @@ KIND_LABELS = {
     "event": "Event",
 }
 
+MAX_SECTIONS = 8
+"""Sections nested deeper than this are drawn below each other."""
+
 BULLETS = {"none": "•", "running": "◌", "ok": "✓", "error": "✗"}
 
 
@@ -50,7 +62,8 @@ class Scene:
         self.prefix = element_id("row", row.id)
         self.title = row.text
         self.notes = notes
-        self.index = 0
+        self.path: list[int] = []
+        """Which block is being drawn: its index among the row's blocks, then those inside sections."""
 
 
 def render_html(rows: Iterable[Row], context: PresentationContext) -> Rendered:
@@ -126,21 +139,32 @@ def _diagnostics(row: Row) -> str:
 
 
 def blocks_html(blocks: list[Block], scene: Scene) -> str:
-    """The blocks, each in an element that says which of the row's blocks it is (for copying its source)."""
+    """The blocks that the display shows, each in an element that says which of the row's it is (to copy its source).
+
+    `3.1` is the second block of the section that is the row's fourth.
+    """
     out = []
-    for index, block in enumerate(blocks):
-        scene.index = index
-        name = "unknown"
-        draw = BLOCKS.get(type(block))
-        try:
-            body = draw(block, scene) if draw else _unknown(block)
-            if draw:
-                name = str(type(block).__struct_config__.tag)
-        except Exception as error:  # noqa: BLE001 - one block must not take the row down
-            scene.notes.append(f"{type(block).__name__} → text: {type(error).__name__}")
-            body = _unknown(block)
-        out.append(f'<div class="v-block v-block-{name}" data-block="{index}">{body}</div>')
+    for index, given in enumerate(blocks):
+        scene.path.append(index)
+        out += [_block(block, scene) for block in shown(given, scene.context)]
+        scene.path.pop()
     return "".join(out)
+
+
+def _block(block: Block, scene: Scene) -> str:
+    name = "unknown"
+    draw = BLOCKS.get(type(block))
+    depth = len(scene.path)
+    try:
+        body = draw(block, scene) if draw else _unknown(block)
+        if draw:
+            name = str(type(block).__struct_config__.tag)
+    except Exception as error:  # noqa: BLE001 - one block must not take the row down
+        del scene.path[depth:]
+        scene.notes.append(f"{type(block).__name__} → text: {type(error).__name__}")
+        body = _unknown(block)
+    place = ".".join(map(str, scene.path))
+    return f'<div class="v-block v-block-{name}" data-block="{place}">{body}</div>'
 
 
 def _unknown(block: Any) -> str:
@@ -158,7 +182,7 @@ def _markdown(block: rows_module.MarkdownBlock, scene: Scene) -> str:
     fitted = fit(parse(block.content), scene.context)
     scene.notes += fitted.notes
     name = "v-markdown v-italic" if block.italic else "v-markdown"
-    return f'<div class="{name}">{document_html(fitted.blocks, f"{scene.prefix}-{scene.index}")}</div>'
+    return f'<div class="{name}">{document_html(fitted.blocks, "-".join([scene.prefix, *map(str, scene.path)]))}</div>'
 
 
 def _code(block: rows_module.CodeBlock, _scene: Scene) -> str:
@@ -177,9 +201,9 @@ def _badges(block: rows_module.BadgesBlock, _scene: Scene) -> str:
 
 def _list(block: rows_module.ListBlock, _scene: Scene) -> str:
     items = [_list_item(item) for item in block.items]
-    shown = len(items) if block.max_items is None else max(block.max_items, 0)
-    out = f'<ul class="v-items">{"".join(items[:shown])}</ul>'
-    if rest := items[shown:]:
+    most = len(items) if block.max_items is None else max(block.max_items, 0)
+    out = f'<ul class="v-items">{"".join(items[:most])}</ul>'
+    if rest := items[most:]:
         out += f'<details class="v-more"><summary>+{len(rest)} more</summary>'
         out += f'<ul class="v-items">{"".join(rest)}</ul></details>'
     return out
@@ -249,6 +273,16 @@ def _terminal(block: rows_module.TerminalBlock, _scene: Scene) -> str:
     return f'<div class="v-terminal" data-block-id="{attribute(block.block_id)}">{body}</div>'
 
 
+def _section(block: rows_module.SectionBlock, scene: Scene) -> str:
+    """Its heading, one level below that of the section around it, and its blocks."""
+    title = one_line(block.title)
+    tag = f"h{min(3 + len(scene.path) - 1, 6)}"
+    heading = f'<{tag} class="v-section-title">{escape(title)}</{tag}>' if title else ""
+    deep = len(scene.path) > MAX_SECTIONS
+    inside = flat_blocks(block.blocks, scene.context) if deep else block.blocks
+    return f'<section class="v-section">{heading}{blocks_html(inside, scene)}</section>'
+
+
 BLOCKS: dict[type, Callable[[Any, Scene], str]] = {
     rows_module.TextBlock: _text,
     rows_module.MarkdownBlock: _markdown,
@@ -264,4 +298,5 @@ BLOCKS: dict[type, Callable[[Any, Scene], str]] = {
     rows_module.ImageBlock: _image,
     rows_module.ProgressBlock: _progress,
     rows_module.TerminalBlock: _terminal,
+    rows_module.SectionBlock: _section,
 }

@@ -1,11 +1,16 @@
-"""The words that surfaces share: a status said aloud, a duration, and the text of a block that cannot be drawn."""
+"""The words that surfaces share: a status said aloud, a duration, and the text of a block that cannot be drawn.
+
+And which blocks there are to draw: `flat_blocks`, for surfaces on which a section is a heading and no box.
+"""
 
 from typing import Any
 
 import msgspec
 
 from vantage.document import nodes
+from vantage.presentation import PresentationContext
 from vantage.text.sanitize import sanitize
+from vantage.timeline.row import Block, SectionBlock, shown_blocks
 
 STATUS_WORDS = {"none": "", "running": "running", "ok": "done", "error": "failed"}
 CHECK_WORDS = {"pending": "to do", "in_progress": "in progress", "completed": "done"}
@@ -26,6 +31,36 @@ def duration_text(milliseconds: int) -> str:
 
 def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def shown(block: Block, context: PresentationContext) -> list[Block]:
+    """The block, its fallback, or nothing: what this display draws in its place."""
+    return shown_blocks([block], context) if getattr(block, "requires", None) else [block]
+
+
+def flat_blocks(blocks: list[Block], context: PresentationContext) -> list[Block]:
+    """What a display draws of the blocks, those of sections among the others.
+
+    A section stands before its blocks as one without any, which is its heading; its actions follow its last block.
+    However deep sections are nested, nothing recurs.
+    """
+    for block in blocks:
+        if type(block) is SectionBlock or getattr(block, "requires", None):
+            break
+    else:
+        return blocks
+    out: list[Block] = []
+    todo = list(reversed(blocks))
+    while todo:
+        for block in shown(todo.pop(), context):
+            if not isinstance(block, SectionBlock) or not block.blocks:
+                out.append(block)
+                continue
+            out.append(SectionBlock(block.title, []))
+            if block.actions:
+                todo.append(SectionBlock("", [], actions=block.actions))
+            todo += reversed(block.blocks)
+    return out
 
 
 def block_text(block: Any) -> str:

@@ -10,7 +10,7 @@ from vantage.surfaces.cells.document import code_lines, document_lines, markdown
 from vantage.surfaces.cells.page import Page
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import Line, Span, width_of
-from vantage.text.style import ACCENT, COLORFUL, GREEN, ITALIC, NORMAL, RED, VERB, Style
+from vantage.text.style import ACCENT, BOLD, COLORFUL, GREEN, ITALIC, NORMAL, RED, VERB, Style
 from vantage.text.wrap import wrap
 from vantage.timeline import row as rows
 
@@ -219,6 +219,12 @@ def _hunk_lines(hunk: _Same, width: int | None, clean: Callable[[str], str]) -> 
     return out
 
 
+def _section(block: rows.SectionBlock, page: Page) -> list[Line]:
+    """The heading of the blocks that follow: see `flat_blocks`."""
+    title = page.clean(block.title).replace("\n", " ")
+    return wrap([Span(title, BOLD)], page.width) if title else []
+
+
 def _diff(block: rows.DiffBlock, page: Page) -> list[Line]:
     """Where a diff stands among other blocks: each file under its own head."""
     out: list[Line] = []
@@ -243,4 +249,5 @@ _DRAW: dict[type, Callable[[Any, Page], list[Line]]] = {
     rows.ImageBlock: _image,
     rows.ProgressBlock: _progress,
     rows.TerminalBlock: _terminal,
+    rows.SectionBlock: _section,
 }

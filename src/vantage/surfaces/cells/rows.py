@@ -14,6 +14,7 @@ from vantage.presentation import PresentationContext
 from vantage.surfaces.cells.blocks import block_lines, diff_lines
 from vantage.surfaces.cells.page import Page
 from vantage.surfaces.rendered import Rendered
+from vantage.surfaces.words import flat_blocks
 from vantage.text.spans import Line, Span, text_of, width_of
 from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
 from vantage.text.width import truncate, width
@@ -90,7 +91,7 @@ def _message(row: Row, page: Page, first: Line) -> list[Line]:
 
     def blocks(inner: Page) -> list[Line]:
         lines: list[Line] = []
-        for block in row.blocks:
+        for block in flat_blocks(row.blocks, page.context):
             if lines:
                 lines.append([])
             lines += block_lines(block, inner)
@@ -167,7 +168,7 @@ def _body(row: Row, page: Page, skip: int = 0) -> list[Line]:
     """Blocks under the head: the first line hangs on an elbow, the others stand below it."""
 
     def blocks(inner: Page) -> list[Line]:
-        return [line for block in row.blocks[skip:] for line in block_lines(block, inner)]
+        return [line for block in flat_blocks(row.blocks[skip:], page.context) for line in block_lines(block, inner)]
 
     if len(row.blocks) <= skip:
         return []
