@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from vantage.presentation import PresentationContext, profile
     from vantage.surfaces import render
     from vantage.timeline.fold import Timeline
+    from vantage.timeline.specs.model import RenderSpec
+    from vantage.timeline.specs.scope import resolve_template
 
 __version__ = "0.1.0"
 
@@ -20,11 +22,13 @@ _PLACES = {
     "FormatterConfig": "vantage.formatter",
     "MIN_TERMINAL_WIDTH": "vantage.formatter",
     "PresentationContext": "vantage.presentation",
+    "RenderSpec": "vantage.timeline.specs.model",
     "Timeline": "vantage.timeline.fold",
     "decode_event": "vantage.events",
     "encode_event": "vantage.events",
     "profile": "vantage.presentation",
     "render": "vantage.surfaces",
+    "resolve_template": "vantage.timeline.specs.scope",
 }
 
 __all__ = [
@@ -32,11 +36,13 @@ __all__ = [
     "Formatter",
     "FormatterConfig",
     "PresentationContext",
+    "RenderSpec",
     "Timeline",
     "decode_event",
     "encode_event",
     "profile",
     "render",
+    "resolve_template",
 ]
 
 

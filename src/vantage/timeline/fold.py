@@ -15,6 +15,7 @@ from vantage.text.style import ACCENT, ALARM, RED
 from vantage.timeline.calls import answer
 from vantage.timeline.entries import Call, Entry, Fixed, Message, TerminalCommand
 from vantage.timeline.row import Kind, Row, head
+from vantage.timeline.tools import load_families
 
 if TYPE_CHECKING:
     from vantage.timeline.specs.model import RenderSpec
@@ -121,6 +122,7 @@ class Timeline:
         if self._specs is None:
             from vantage.timeline.specs.registry import COMMON, SpecRegistry  # noqa: PLC0415
 
+            load_families()
             self._specs = SpecRegistry(COMMON)
         return self._specs
 
@@ -135,7 +137,9 @@ class Timeline:
                 return self.specs.find(event.tool), (str(error),)
         if event.spec_hash and (known := self.specs.find(event.tool, event.spec_hash)) is not None:
             return known, ()
-        return self.specs.find(event.tool), ()
+        found = self.specs.find(event.tool)
+        refusal = self.specs.refusal(event.tool) if found is None else ""
+        return found, (refusal,) if refusal else ()
 
     def _tool_output(self, event: ev.ToolOutput) -> Entry:
         key = event.tool_call_id or ""

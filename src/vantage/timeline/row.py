@@ -115,6 +115,8 @@ class FileDiff(msgspec.Struct, frozen=True):
 
 class DiffBlock(_Block, frozen=True, tag="diff"):
     files: list[FileDiff]
+    is_row: bool = False
+    """The row is this diff: its title says nothing that the files' heads do not."""
 
 
 class ChecklistItem(msgspec.Struct, frozen=True):

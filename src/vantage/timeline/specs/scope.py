@@ -71,8 +71,10 @@ _FLAT = {"status": "status", "isPartial": "is_partial", "durationMs": "duration_
 class Resolver:
     """Resolves the templates of one row. What is too long is cut, and said so in `notes`."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, *, lenient: bool = False) -> None:
         self.scope = scope
+        self._lenient = lenient
+        """Whether an unknown filter is passed over instead of being an error."""
         self.notes: list[str] = []
         self.steps = 0
         """Expressions evaluated: the measure of the work done."""
@@ -119,14 +121,20 @@ class Resolver:
         for call in expression.filters:
             known = FILTERS.get(call.name)
             if known is None:
-                raise UnsupportedError(f"there is no filter {call.name!r}")
+                if not self._lenient:
+                    raise UnsupportedError(f"there is no filter {call.name!r}")
+                self.note(f"there is no filter {call.name!r}")
+                continue
             self.steps += 1
             value = known.apply(value, *call.arguments[: known.most])
         return None if value is MISSING else value
 
 
 def resolve_template(template: str, args: Json = None, output: str = "", **more: Any) -> str:
-    """A template's text for given arguments and output. A template that cannot be read is its own text."""
+    """A template's text for given arguments and output.
+
+    An unknown filter changes nothing, and a template that cannot be read is its own text.
+    """
     scope = Scope(
         args=args if args is not None else {},
         output=output,
@@ -137,6 +145,6 @@ def resolve_template(template: str, args: Json = None, output: str = "", **more:
         source=more.get("source", "output"),
     )
     try:
-        return Resolver(scope).text(template)
-    except (TemplateError, UnsupportedError):
+        return Resolver(scope, lenient=True).text(template)
+    except TemplateError:
         return template

@@ -6,6 +6,8 @@ knows; the next link of the chain then has its turn. Ours are registered as anyb
     @presenter("deploy", "ship")
     def deploy(call: ToolCall) -> Presentation | None:
         return Presentation(head("Deploy", call.text("target")))
+
+A tool may bring a render spec instead, `render_spec("weather", {…})`: the same as data, without code.
 """
 
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from importlib import import_module
 
 import msgspec
 
+from vantage.events import Json
 from vantage.text.spans import Line
 from vantage.timeline.calls import ToolCall, normal_name
 from vantage.timeline.row import Block, OutputBlock, Status
@@ -52,15 +55,30 @@ def presenter(*names: str) -> Callable[[Presenter], Presenter]:
     return register
 
 
+def render_spec(tool: str, spec: Json) -> None:
+    """Registers a render spec for tools of this name, in all conversations.
+
+    It is read when the tool is first met; one that is refused is reported in the rows it would have drawn.
+    """
+    from vantage.timeline.specs.registry import COMMON  # noqa: PLC0415
+
+    COMMON.offer(tool, spec)
+
+
 def presenter_for(tool: str) -> Presenter | None:
-    global _loaded  # noqa: PLW0603 -- the built-in families register when the first call is drawn
+    load_families()
+    return _presenters.get(normal_name(tool))
+
+
+def load_families() -> None:
+    """The built-in families register when the first call is drawn; what was registered before them stays."""
+    global _loaded  # noqa: PLW0603
     if not _loaded:
         _loaded = True
         mine = dict(_presenters)
         for family in _BUILT_IN:
             import_module(f"vantage.timeline.tools.{family}")
         _presenters.update(mine)
-    return _presenters.get(normal_name(tool))
 
 
 def fits(call: ToolCall, required: dict[str, type | tuple[type, ...]], **optional: type | tuple[type, ...]) -> bool:

@@ -1,11 +1,20 @@
-"""The last link of the chain: any tool, its arguments as JSON and its answer as readable text."""
+"""The last link of the chain: any tool, its arguments as JSON and its answer as what it plainly is."""
 
 import json
+import re
 
 from vantage.events import compact_json
 from vantage.timeline.calls import ToolCall
-from vantage.timeline.row import Block, OutputBlock, head
+from vantage.timeline.patch import parse_patch
+from vantage.timeline.row import Block, DiffBlock, MarkdownBlock, OutputBlock, head
 from vantage.timeline.tools import Presentation, error_blocks
+
+MOST_CHARACTERS = 64 * 1024
+"""Longer answers are text, whatever they look like: they say so, and the whole is there to be copied."""
+_SHORT = 4096
+"""Markdown that is worth drawing in place; more of it is cut like any output."""
+_DIFF = re.compile(r"\A(?:diff --git |--- \S[^\n]*\n\+\+\+ \S)")
+_MARKDOWN = re.compile(r"\A#{1,6} \S|^```\w*$[\s\S]*^```$|^\|[^\n]+\|\n\|[ :|-]+\|$", re.MULTILINE)
 
 
 def pretty_json(value: object) -> str | None:
@@ -18,6 +27,17 @@ def pretty_json(value: object) -> str | None:
 def generic(call: ToolCall) -> Presentation:
     given = call.raw_args
     shown = "" if given is None else given if isinstance(given, str) else compact_json(given)
-    output = (None if call.data is None or call.unpacked else pretty_json(call.data)) or call.output
-    blocks: list[Block] = error_blocks(call) or ([OutputBlock(output)] if output.strip() else [])
-    return Presentation(head("Tool", call.tool, shown), blocks)
+    return Presentation(head("Tool", call.tool, shown), error_blocks(call) or _answer(call))
+
+
+def _answer(call: ToolCall) -> list[Block]:
+    """JSON is laid out, a diff is drawn as one, markdown where it clearly is some; everything else is text."""
+    text = (None if call.data is None or call.unpacked else pretty_json(call.data)) or call.output
+    if not text.strip():
+        return []
+    if call.data is None and call.done and len(text) <= MOST_CHARACTERS:
+        if _DIFF.match(text) and (files := parse_patch(text)):
+            return [DiffBlock(files)]
+        if len(text) <= _SHORT and _MARKDOWN.search(text):
+            return [MarkdownBlock(text)]
+    return [OutputBlock(text)]

@@ -4,7 +4,7 @@ from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
 from vantage.timeline.row import Block, OutputBlock, TextBlock, head
-from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
+from vantage.timeline.tools import Presentation, error_blocks, fits, presenter, render_spec
 
 _IN = Span("in", ACCENT)
 
@@ -21,21 +21,37 @@ def _quoted(text: str) -> str:
     return f'"{_first_line(text)}"' if text.strip() else ""
 
 
-@presenter("remember")
-def remember(call: ToolCall) -> Presentation | None:
-    if not fits(call, {"text": str}, tags=(list, str)):
-        return None
-    tags = call.args.get("tags") or []
-    listed = ", ".join(str(tag) for tag in tags) if isinstance(tags, list) else tags
-    title = head("Remember", _first_line(call.text("text")), Span(f"({listed})" if listed else "", ACCENT))
-    return Presentation(title, error_blocks(call))
+render_spec(
+    "remember",
+    {
+        "collapsed": {
+            "icon": "brain.head.profile",
+            "iconColor": "yellow",
+            "title": "{{args.text | firstLine | truncate:80}}",
+            "trailing": '{{args.tags | join:", " | truncate:40}}',
+        },
+        "expanded": {
+            "source": "args",
+            "blocks": [
+                {"type": "markdown", "content": "{{args.text}}"},
+                {"type": "badges", "items": "{{args.tags}}", "color": "blue"},
+            ],
+        },
+    },
+)
 
-
-@presenter("recall")
-def recall(call: ToolCall) -> Presentation | None:
-    if not fits(call, {"query": str}):
-        return None
-    return Presentation(head("Recall", _quoted(call.text("query"))), _body(call))
+render_spec(
+    "recall",
+    {
+        "collapsed": {
+            "icon": "brain.head.profile",
+            "iconColor": "yellow",
+            "title": '"{{args.query | truncate:60}}"',
+            "trailing": "{{output | lineCount}} matches",
+        },
+        "expanded": {"blocks": [{"type": "ansi", "content": "{{output}}"}]},
+    },
+)
 
 
 @presenter("search", "grep", "glob", "grep_search", "search_file_content", "find")
