@@ -15,7 +15,7 @@ from vantage.text.style import ACCENT, ALARM, RED
 from vantage.timeline.calls import answer
 from vantage.timeline.entries import Call, Entry, Fixed, Message, TerminalCommand
 from vantage.timeline.row import Kind, Row, head
-from vantage.timeline.tools import load_families
+from vantage.timeline.tools import discover, load_families, presenter_for
 
 if TYPE_CHECKING:
     from vantage.timeline.specs.model import RenderSpec
@@ -138,8 +138,13 @@ class Timeline:
         if event.spec_hash and (known := self.specs.find(event.tool, event.spec_hash)) is not None:
             return known, ()
         found = self.specs.find(event.tool)
+        if found is not None:
+            return found, ()
+        problems = discover() if presenter_for(event.tool) is None else None
+        if problems is not None:
+            found = self.specs.find(event.tool)
         refusal = self.specs.refusal(event.tool) if found is None else ""
-        return found, (refusal,) if refusal else ()
+        return found, (*(problems or ()), *((refusal,) if refusal else ()))
 
     def _tool_output(self, event: ev.ToolOutput) -> Entry:
         key = event.tool_call_id or ""

@@ -70,6 +70,22 @@ def presenter_for(tool: str) -> Presenter | None:
     return _presenters.get(normal_name(tool))
 
 
+_discovery: Callable[[], list[str]] | None = None
+
+
+def set_discovery(load: Callable[[], list[str]]) -> None:
+    """Sets what is asked, once, when a tool is met that nobody knows."""
+    global _discovery  # noqa: PLW0603
+    _discovery = load
+
+
+def discover() -> list[str] | None:
+    """Looks for extensions, the first time it is called: what went wrong, or `None` when there is nothing to ask."""
+    global _discovery
+    load, _discovery = _discovery, None
+    return load() if load is not None else None
+
+
 def load_families() -> None:
     """The built-in families register when the first call is drawn; what was registered before them stays."""
     global _loaded  # noqa: PLW0603
