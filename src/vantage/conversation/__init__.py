@@ -1,0 +1,1 @@
+"""What a conversation keeps and reads: IO begins here."""
