@@ -21,6 +21,8 @@ BENCHMARKS = (
     Benchmark("stream_markdown:streamdown", "ours.stream_small", "peers.streamdown", at_most(1), rounds=5),
     Benchmark("stream_growth", "ours.stream_large", "ours.stream_small", at_most(1.5), rounds=7, units=_CHUNKS),
     Benchmark("fit_tables", "ours.fit_tables", "peers.rich_tables", at_least(8)),
+    Benchmark("spec_rows", "ours.spec_rows", "peers.rich_calls", at_least(5), rounds=7),
+    Benchmark("spec_hostile", "ours.spec_hostile", "ours.five_milliseconds", at_most(1), rounds=15),
     Benchmark("cli_start:help", "ours.start_help", "ours.start_python", at_most(5), rounds=25),
     Benchmark("cli_start:format", "ours.start_format", "ours.start_python", at_most(8), rounds=25),
 )

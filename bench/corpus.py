@@ -162,6 +162,50 @@ _TOOLS: dict[Callable[[Random], tuple[str, Json, Json]], int] = {
 """A call's maker → how often it is made."""
 
 
+WEATHER = {
+    "collapsed": {
+        "icon": "cloud.sun", "iconColor": "cyan", "title": '{{args.location | default:"current"}}',
+        "trailing": '{{output.temperature | default:"…"}}',
+    },
+    "expanded": {
+        "blocks": [
+            {"type": "kv", "pairs": [
+                {"key": name.title(), "value": f"{{{{output.{name}}}}}"}
+                for name in ("location", "temperature", "conditions", "wind")
+            ]},
+            {"type": "markdown", "content": "{{output.forecast}}"},
+            {"type": "badges", "items": "{{args.tags}}", "color": "blue"},
+        ]
+    },
+}  # fmt: skip
+RESULTS = {
+    "collapsed": {
+        "icon": "magnifyingglass", "iconColor": "green", "title": '"{{args.query | truncate:60}}"',
+        "trailing": "{{output.results | count}} results",
+    },
+    "expanded": {
+        "blocks": [
+            {"type": "list", "items": "{{output.results}}", "titleField": "title", "subtitleField": "url"}
+        ]
+    },
+}  # fmt: skip
+
+
+def spec_calls(count: int = 1000) -> list[dict[str, Json]]:
+    """Calls of two tools that bring render specs: a few values and a text, and a list of results."""
+    random = Random(11)
+    calls: list[dict[str, Json]] = []
+    for number in range(count):
+        if number % 2:
+            results = [{"title": prose.sentence(random), "url": f"https://example.com/{n}"} for n in range(8)]
+            calls.append({"tool": "find", "args": {"query": prose.sentence(random)}, "output": {"results": results}})
+        else:
+            output = {"location": "Seattle", "temperature": f"{number % 30} °C", "conditions": "rain", "wind": "5 kn",
+                      "forecast": f"**Later** {prose.sentence(random)}"}  # fmt: skip
+            calls.append({"tool": "sky", "args": {"location": "Seattle", "tags": ["now", "wet"]}, "output": output})
+    return calls
+
+
 def write(folder: Path) -> None:
     """Everything, as files."""
     events = [json.dumps(event, ensure_ascii=False) for event in conversation()]
@@ -173,6 +217,7 @@ def write(folder: Path) -> None:
         "large.md": message(LARGE),
         "tables.json": json.dumps(wide),
         "tables.md": tables_source(wide),
+        "calls.json": json.dumps(spec_calls()),
     }
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")

@@ -1,21 +1,31 @@
 """What Vantage is measured at. A function prepares (reads, imports) and returns what is timed."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
+from typing import Any
 
-from bench.corpus import CHUNKS, LARGE, SMALL, chunks
+from bench.corpus import CHUNKS, LARGE, RESULTS, SMALL, WEATHER, chunks
 from vantage.document import highlight
 from vantage.document.markdown import parse
 from vantage.document.nodes import Block
 from vantage.document.stream import MarkdownStream
 from vantage.formatter import Formatter
 from vantage.presentation import PresentationContext
+from vantage.surfaces import render
 from vantage.surfaces.cells.document import document_lines
 from vantage.surfaces.cells.page import Page
 from vantage.text.ansi import Encoder
 from vantage.text.palette import Palette
+from vantage.timeline.calls import ToolCall
+from vantage.timeline.fold import Timeline
+from vantage.timeline.specs.check import load_spec
+from vantage.timeline.specs.model import RenderSpec
+from vantage.timeline.specs.registry import SpecRegistry
+from vantage.timeline.specs.resolve import resolve
 
 Run = Callable[[], object]
 
@@ -108,6 +118,73 @@ def stream_large(corpus: Path) -> Run:
 def fit_tables(corpus: Path) -> Run:
     text = (corpus / "tables.md").read_text()
     return lambda: _Screen(NARROW).draw(parse(text))
+
+
+def spec_rows(corpus: Path) -> Run:
+    """Calls of tools with render specs: resolved and drawn for a terminal."""
+    calls = json.loads((corpus / "calls.json").read_text())
+    specs = SpecRegistry()
+    specs.register("sky", WEATHER)
+    specs.register("find", RESULTS)
+    context = PresentationContext(content_width=WIDTH)
+
+    def run() -> str:
+        timeline = Timeline(specs)
+        for call in calls:
+            timeline.add({"type": "tool_end", **call})
+        return str(render(timeline.rows, context))
+
+    return run
+
+
+def _hostile() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Specs and arguments made to cost as much as they can within the limits."""
+    text = "héllo wörld 👍 " * 20_000
+    arguments = {
+        "t": text,
+        "l": [text] * 500,
+        "n": [{"a": text}] * 100_000,
+        "o": {str(n): [n] * 50 for n in range(2000)},
+    }
+    rows = []
+    for expression in (
+        "args.t | count",
+        "args.l | join",
+        "args.o | json | count",
+        "args.o",
+        "args.n | count",
+        "args.t",
+    ):
+        content = f"{{{{{expression}}}}}" * (30_000 // (len(expression) + 8) // 64)
+        block = {"type": "text", "content": content}
+        rows.append(({"collapsed": {"title": content}, "expanded": {"blocks": [block] * 60}}, arguments))
+    wide = {"type": "list", "items": "{{args.n}}", "titleField": "a"}
+    rows.append(({"collapsed": {"title": "x"}, "expanded": {"blocks": [wide] * 60}}, arguments))
+    return rows
+
+
+def spec_hostile(corpus: Path) -> Run:  # noqa: ARG001
+    """The costliest of some hostile rows, resolved."""
+    prepared = [(load_spec(spec)[0], ToolCall(tool="t", args=arguments, done=True)) for spec, arguments in _hostile()]
+
+    def cost(pair: tuple[RenderSpec, ToolCall]) -> float:
+        start = process_time()
+        resolve(*pair)
+        return process_time() - start
+
+    worst = max(prepared, key=lambda pair: min(cost(pair) for _ in range(3)))
+    return lambda: resolve(*worst)
+
+
+def five_milliseconds(corpus: Path) -> Run:  # noqa: ARG001
+    """What a row may cost at most."""
+
+    def run() -> None:
+        end = process_time() + 0.005
+        while process_time() < end:
+            pass
+
+    return run
 
 
 def _start(*command: str) -> Run:

@@ -70,6 +70,51 @@ def rich_tables(corpus: Path) -> Run:
     return run
 
 
+def rich_calls(corpus: Path) -> Run:
+    """The same rows, built of Rich's tables and panels as one would by hand."""
+    from rich.console import Group
+    from rich.markdown import Markdown
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    calls = json.loads((corpus / "calls.json").read_text())
+
+    def head(icon: str, color: str, title: str, trailing: str):
+        line = Table.grid(expand=True)
+        line.add_column(no_wrap=True, overflow="ellipsis")
+        line.add_column(justify="right")
+        line.add_row(Text.assemble((icon, color), f" {title}"), Text(trailing, "bright_black"))
+        return line
+
+    def body(call: dict):
+        output = call["output"]
+        if call["tool"] == "sky":
+            pairs = Table.grid(padding=(0, 1))
+            for name in ("location", "temperature", "conditions", "wind"):
+                pairs.add_row(Text(f"{name.title()}:", "bright_black"), output[name])
+            badges = Text(" ").join(Text(f"‹{tag}›", "blue") for tag in call["args"]["tags"])
+            return head("☁", "cyan", "Seattle", output["temperature"]), Group(
+                pairs, Markdown(output["forecast"]), badges
+            )
+        items = Table.grid()
+        for item in output["results"][:10]:
+            items.add_row(f"- {item['title']}")
+            items.add_row(Text(f"  {item['url']}", "bright_black"))
+        title = f'"{call["args"]["query"][:60]}"'
+        return head("⌕", "green", title, f"{len(output['results'])} results"), items
+
+    def run() -> str:
+        console = _console(WIDTH)
+        for call in calls:
+            first, rest = body(call)
+            console.print(first)
+            console.print(Panel(rest))
+        return console.file.getvalue()
+
+    return run
+
+
 def streamdown(corpus: Path) -> Run:
     """The text as a file in memory: the quickest input it has, without the system calls per byte of its standard input.
 

@@ -260,7 +260,14 @@ def test_limits_are_kept_and_said():
     lengths = [len(block.content) for block in presentation.blocks]
     assert max(lengths) == MOST_BLOCK_TEXT
     assert sum(lengths) + MOST_BLOCK_TEXT >= MOST_ROW_TEXT >= sum(lengths)
-    assert notes[0] == f"text of 100000 characters was cut to {MOST_BLOCK_TEXT}"
+    assert notes == [f"a text was cut: a block holds {MOST_BLOCK_TEXT} characters, a row {MOST_ROW_TEXT}"]
+
+
+def test_what_a_row_costs_is_bounded_whatever_its_values():
+    resolver = Resolver(Scope(args={"l": [["x"] * 1000] * 1000}))
+    assert resolver.text("{{args.l | json | count}}" * 50) == ""
+    assert resolver.steps <= 4
+    assert resolver.notes == ["the spec asks for too much: what came after is left out"]
 
 
 def test_the_work_of_a_row_is_bounded_by_its_spec():

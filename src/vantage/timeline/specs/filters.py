@@ -14,6 +14,9 @@ from vantage.events import Json, compact_json
 from vantage.text.width import graphemes
 from vantage.timeline.specs.template import MISSING
 
+LONG = 64 * 1024
+"""Characters beyond which a text is too long to be shown whole."""
+
 
 def text_value(value: Json) -> str:
     """A value as text: nothing is empty, numbers and the rest print as JSON does."""
@@ -66,14 +69,25 @@ def truncate(value: Json, limit: str = "") -> Json:
 
 
 def join(value: Json, separator: str = ", ") -> Json:
-    return separator.join(text_value(item) for item in value) if isinstance(value, list) else text_value(value)
+    """The elements of an array in a row; more than can be shown are not even looked at."""
+    if not isinstance(value, list):
+        return text_value(value)
+    pieces: list[str] = []
+    length = 0
+    for item in value:
+        pieces.append(text_value(item))
+        length += len(pieces[-1]) + len(separator)
+        if length > LONG:
+            break
+    return separator.join(pieces)
 
 
 def count(value: Json) -> Json:
-    """Elements of an array or object, graphemes of a text; nothing counts 0."""
+    """Elements of an array or object, graphemes of a text (characters of a very long one); nothing counts 0."""
     if isinstance(value, list | dict):
         return len(value)
-    return 0 if value is None or value is MISSING else sum(1 for _ in graphemes(text_value(value)))
+    text = text_value(value)
+    return len(text) if text.isascii() or len(text) > LONG else sum(1 for _ in graphemes(text))
 
 
 def line_count(value: Json) -> Json:

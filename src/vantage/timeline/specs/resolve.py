@@ -144,7 +144,7 @@ def _key_value(spec: model.KeyValueSpec, resolver: Resolver, _around: _Fallback)
 def _badges(spec: model.BadgesSpec, resolver: Resolver, _around: _Fallback) -> Drawn:
     value = resolver.value(spec.items)
     items = value if isinstance(value, list) else text_value(value).split(",")
-    shown = [resolver.cut(text) for item in items[:MOST_ITEMS] if (text := text_value(item).strip())]
+    shown = [resolver.cut(text) for item in resolver.take(items, MOST_ITEMS) if (text := text_value(item).strip())]
     if not shown:
         return []
     return [rows.BadgesBlock(shown, spec.color), *_more(len(items) - MOST_ITEMS)]
@@ -176,7 +176,7 @@ def _list(spec: model.ListSpec, resolver: Resolver, _around: _Fallback) -> Drawn
             resolver.cut(_field(item, spec.status_field)),
             resolver.cut(_field(item, spec.subtitle_field)),
         )
-        for item in items[:limit]
+        for item in resolver.take(items, limit)
     ]
     return [*([rows.ListBlock(shown)] if shown else []), *_more(len(items) - limit)]
 
@@ -202,7 +202,7 @@ def _table(spec: model.TableSpec, resolver: Resolver, _around: _Fallback) -> Dra
         [resolver.cut(_field(item, column.field)) for column in columns]
         if isinstance(item, dict)
         else [resolver.cut(text_value(cell)) for cell in (item if isinstance(item, list) else [item])][:64]
-        for item in items[:MOST_ITEMS]
+        for item in resolver.take(items, MOST_ITEMS)
     ]
     if not table:
         return []

@@ -12,6 +12,8 @@ from vantage.timeline.specs.template import MISSING, Expression, Template, Templ
 MOST_BLOCK_TEXT = 64 * 1024
 MOST_ROW_TEXT = 256 * 1024
 MOST_ITEMS = 200
+MOST_WORK = 12 * 1024
+"""What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 64 characters in it."""
 
 
 class UnsupportedError(Exception):
@@ -68,6 +70,22 @@ class Scope(msgspec.Struct):
 _FLAT = {"status": "status", "isPartial": "is_partial", "durationMs": "duration_ms"}
 
 
+def _cost(value: Json, limit: int) -> int:
+    """What going through a value costs, counted no further than just over the limit."""
+    cost = 0
+    waiting = [value]
+    while waiting and cost <= limit:
+        one = waiting.pop()
+        cost += 1
+        if isinstance(one, str):
+            cost += len(one) >> 6
+        elif isinstance(one, dict):
+            waiting.extend(one.values() if len(one) <= limit else list(one.values())[: limit + 1])
+        elif isinstance(one, list):
+            waiting.extend(one if len(one) <= limit else one[: limit + 1])
+    return cost
+
+
 class Resolver:
     """Resolves the templates of one row. What is too long is cut, and said so in `notes`."""
 
@@ -77,7 +95,8 @@ class Resolver:
         """Whether an unknown filter is passed over instead of being an error."""
         self.notes: list[str] = []
         self.steps = 0
-        """Expressions evaluated: the measure of the work done."""
+        """Expressions and filters evaluated."""
+        self._work = MOST_WORK
         self._left = MOST_ROW_TEXT
 
     def note(self, text: str) -> None:
@@ -95,25 +114,38 @@ class Resolver:
 
     def cut(self, text: str) -> str:
         """Text within what is left for the block and the row."""
+        if not text:
+            return text
         room = min(MOST_BLOCK_TEXT, self._left)
         if len(text) > room:
-            self.note(f"text of {len(text)} characters was cut to {room}")
+            self.note(f"a text was cut: a block holds {MOST_BLOCK_TEXT} characters, a row {MOST_ROW_TEXT}")
             text = text[: max(room - 1, 0)] + "…" if room > 0 else ""
         self._left -= len(text)
         return text
+
+    def take(self, items: list[Json], most: int) -> list[Json]:
+        """The first elements of an array, as many as may be drawn; each costs the row something."""
+        taken = items[: max(min(most, self._work), 0)]
+        self._work -= 8 * len(taken)
+        return taken
 
     def _join(self, template: Template) -> str:
         out: list[str] = []
         length = 0
         for part in template.parts:
-            piece = part if isinstance(part, str) else text_value(self._evaluate(part))
+            piece = part if isinstance(part, str) else self._text_of(self._evaluate(part))
             out.append(piece)
             length += len(piece)
             if length > MOST_ROW_TEXT:
                 break
         return "".join(out)
 
+    def _text_of(self, value: Json) -> str:
+        return value if isinstance(value, str) else text_value(value) if self._afford(value) else ""
+
     def _evaluate(self, expression: Expression) -> Json:
+        if self._work < 0:
+            return None
         self.steps += 1
         value = self.scope.look_up(expression.path)
         if value is MISSING:
@@ -126,8 +158,17 @@ class Resolver:
                 self.note(f"there is no filter {call.name!r}")
                 continue
             self.steps += 1
+            if not self._afford(value):
+                return None
             value = known.apply(value, *call.arguments[: known.most])
         return None if value is MISSING else value
+
+    def _afford(self, value: Json) -> bool:
+        """Whether there is work left to go through a value. What a row costs is so bounded, whatever its spec says."""
+        self._work -= _cost(value, self._work)
+        if self._work < 0:
+            self.note("the spec asks for too much: what came after is left out")
+        return self._work >= 0
 
 
 def resolve_template(template: str, args: Json = None, output: str = "", **more: Any) -> str:
