@@ -82,12 +82,15 @@ def join(value: Json, separator: str = ", ") -> Json:
     return separator.join(pieces)
 
 
+_COUNTED = 4096
+
+
 def count(value: Json) -> Json:
     """Elements of an array or object, graphemes of a text (characters of a very long one); nothing counts 0."""
     if isinstance(value, list | dict):
         return len(value)
     text = text_value(value)
-    return len(text) if text.isascii() or len(text) > LONG else sum(1 for _ in graphemes(text))
+    return len(text) if text.isascii() or len(text) > _COUNTED else sum(1 for _ in graphemes(text))
 
 
 def line_count(value: Json) -> Json:

@@ -13,7 +13,7 @@ MOST_BLOCK_TEXT = 64 * 1024
 MOST_ROW_TEXT = 256 * 1024
 MOST_ITEMS = 200
 MOST_WORK = 12 * 1024
-"""What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 64 characters in it."""
+"""What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 512 characters in it."""
 
 
 class UnsupportedError(Exception):
@@ -78,7 +78,7 @@ def _cost(value: Json, limit: int) -> int:
         one = waiting.pop()
         cost += 1
         if isinstance(one, str):
-            cost += len(one) >> 6
+            cost += len(one) >> 9
         elif isinstance(one, dict):
             waiting.extend(one.values() if len(one) <= limit else list(one.values())[: limit + 1])
         elif isinstance(one, list):
