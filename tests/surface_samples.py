@@ -13,9 +13,11 @@ from strategies import TEXT
 from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.row import (
+    Action,
     AnsiBlock,
     BadgesBlock,
     Block,
+    Capability,
     ChecklistBlock,
     ChecklistItem,
     CodeBlock,
@@ -30,6 +32,7 @@ from vantage.timeline.row import (
     OutputBlock,
     ProgressBlock,
     Row,
+    SectionBlock,
     TableBlock,
     TerminalBlock,
     TextBlock,
@@ -162,8 +165,54 @@ SAMPLES: dict[str, list[Row]] = {
                 ImageBlock("https://example.com/x.png", "remote"),
                 ProgressBlock(0.6, "loading"),
                 TerminalBlock("b7", "$ date\nMon"),
+                SectionBlock(
+                    "Sources",
+                    [
+                        TextBlock("two stations", spoken="measured by two stations"),
+                        SectionBlock("Tempelhof", [KeyValueBlock([("height", "48 m")])]),
+                    ],
+                    actions=[Action("open", "https://example.com/stations?a=1&b=2", "All stations")],
+                ),
             ],
         )
+    ],
+    "specs": [
+        Row(
+            id="c1",
+            kind="tool",
+            status="ok",
+            title=[Span("a search for\nsomething that takes so many words that no display has room for them on " * 2)],
+            icon="magnifyingglass",
+            icon_color="success",
+            trailing="2 results",
+            cut_title="tail",
+            blocks=[
+                ListBlock(
+                    [ListItem("One", subtitle="https://example.com/1")],
+                    spoken="one result of two",
+                    actions=[
+                        Action("copy", 'two\n\tlines & "quotes"', "Copy all"),
+                        Action("open", "mailto:ada@example.com", "Write"),
+                        Action("open", "javascript:alert(1)", "Run"),
+                        Action("open", "https://example.com/"),
+                        Action("goto", "every block"),
+                        Action("send", "search.more", "More"),
+                    ],
+                ),
+                TableBlock(["a"], [["1"]], requires=["tables"], fallback=TextBlock("a is 1")),
+                MarkdownBlock("```mermaid\npie\n```", requires=["mermaid", "images"]),
+            ],
+        ),
+        Row(
+            id="c2",
+            kind="tool",
+            status="running",
+            title=[Span("/a/very/long/path/" + "x" * 120 + "/whose/end/matters.py")],
+            icon="no.such.icon",
+            icon_color="no colour",
+            cut_title="middle",
+        ),
+        Row(id="c3", kind="event", title=[Span("Deployed")], icon="rocket", icon_color="purple", trailing="v1.2"),
     ],
     "sub_agents": [
         Row(id="s1", kind="message", depth=1, agent="reviewer", blocks=[MarkdownBlock("I **agree**.")]),
@@ -189,6 +238,27 @@ def golden(name: str, got: str) -> tuple[str, str]:
 
 def any_block(text: st.SearchStrategy = TEXT) -> st.SearchStrategy:
     """Every block type, with any text in any of its fields."""
+    plain = _plain_block(text)
+    return st.one_of(
+        plain,
+        st.builds(SectionBlock, text, st.lists(plain, max_size=2), spoken=text, actions=any_actions(text)),
+        st.builds(
+            TextBlock,
+            text,
+            spoken=text,
+            actions=any_actions(text),
+            requires=st.lists(st.sampled_from(get_args(Capability)), max_size=2),
+            fallback=st.none() | plain,
+        ),
+    )
+
+
+def any_actions(text: st.SearchStrategy) -> st.SearchStrategy:
+    address = st.one_of(text, st.sampled_from(["https://example.com/a?b", "mailto:a@b.c", "javascript:alert(1)"]))
+    return st.lists(st.builds(Action, st.sampled_from(["copy", "open", "goto", "send"]), address, text), max_size=3)
+
+
+def _plain_block(text: st.SearchStrategy) -> st.SearchStrategy:
     texts = st.lists(text, max_size=3)
     return st.one_of(
         st.builds(TextBlock, text, st.sampled_from(["default", "monospace", "error", "dim", "accent"])),
@@ -245,9 +315,10 @@ def any_row(text: st.SearchStrategy = TEXT) -> st.SearchStrategy:
         blocks=st.lists(any_block(text), max_size=4),
         depth=st.integers(0, 9),
         agent=text,
-        icon=text,
-        icon_color=text,
+        icon=st.one_of(st.just(""), st.just("cloud.sun"), text),
+        icon_color=st.one_of(st.just("red"), text),
         trailing=text,
+        cut_title=st.sampled_from(["", "tail", "middle"]),
         seq=st.none() | st.integers(0, 10**9),
         duration_ms=st.none() | st.integers(-1, 10**8),
         tool=text,
@@ -312,6 +383,26 @@ def hostile_rows(text: str) -> list[Row]:
                 ImageBlock(text, text),
                 ProgressBlock(0.5, text),
                 TerminalBlock(text, text),
+                SectionBlock(text, [TextBlock(text, actions=hostile_actions(text))], spoken=text),
+                TextBlock(text, requires=["images", "mermaid"], fallback=TextBlock(text, spoken=text)),
             ],
         ),
+        *[
+            Row(id=cut, kind="tool", status="ok", title=head(text), icon="brain", trailing=text, cut_title=cut)
+            for cut in ("tail", "middle")
+        ],
+    ]
+
+
+def hostile_actions(text: str) -> list[Action]:
+    addresses = [
+        text,
+        f"https://example.com/{text}",
+        f"mailto:{text}",
+        f"java\nscript:{text}",
+        f"data:text/html,{text}",
+    ]
+    return [
+        *[Action("open", address, label) for address in addresses for label in ("", text)],
+        *[Action(kind, text, text) for kind in ("copy", "goto", "send")],
     ]

@@ -14,8 +14,11 @@ from vantage.document import nodes
 from vantage.presentation import PresentationContext
 from vantage.surfaces.html import BLOCKS, render_html, row_html
 from vantage.surfaces.html_document import NODES
+from vantage.text.palette import TOKENS
 from vantage.timeline.row import (
+    Action,
     AnsiBlock,
+    BadgesBlock,
     CodeBlock,
     DiffBlock,
     DiffLine,
@@ -24,6 +27,7 @@ from vantage.timeline.row import (
     MarkdownBlock,
     OutputBlock,
     Row,
+    SectionBlock,
     TextBlock,
     head,
 )
@@ -37,8 +41,14 @@ CLASSED = ("h3", "h4", "h5", "h6", "p", "ul", "dl", "table", "tr", "thead", "fig
 ALLOWED = {
     "article": {"class", "id", "aria-label"} | DATA,
     "details": {"class", "data-lazy"},
+    "button": {"type", "class", "data-action", "data-value"},
+    "svg": {
+        *("class", "viewbox", "width", "height", "aria-hidden", "focusable"),
+        *("fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin"),
+    },
+    "path": {"d"},
     "div": {"class", "id", "data-block", "data-block-id", "tabindex", "role", "aria-label"},
-    "span": {"class", "aria-hidden", "data-icon", "role"},
+    "span": {"class", "aria-hidden", "role"},
     "a": {"class", "href", "title", "rel", "aria-label"},
     "img": {"class", "src", "alt"},
     "input": {"type", "disabled", "checked", "aria-label"},
@@ -52,6 +62,7 @@ ALLOWED = {
     **{name: {"class"} for name in (*CLASSED, "blockquote", "section", "summary")},
     **{name: set() for name in BARE},
 }
+UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 VOID = {"br", "hr", "img", "input"}
 
 
@@ -77,6 +88,8 @@ class Page(HTMLParser):
         assert tag in ALLOWED, tag
         assert len(attributes) == len(attrs)
         assert set(attributes) <= ALLOWED[tag], (tag, attributes)
+        for name, value in attributes.items():
+            assert not UNSAFE.search(re.sub(r"[\t\n]", "", value or "") if name == "data-value" else value or "")
         if "href" in attributes:
             assert re.match(r"#|https?://|mailto:", attributes["href"], re.IGNORECASE)
             assert attributes["href"].startswith("#") or attributes["rel"] == "noopener noreferrer nofollow"
@@ -97,7 +110,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", data)
+        assert not UNSAFE.search(data)
         self.pieces.append(data)
 
     @property
@@ -119,9 +132,8 @@ def page(*blocks, kind="message", **fields) -> Page:
 
 def laid_out(markup: str) -> str:
     """One element that begins a line per line, for reading; what is inside `pre` stays as it is."""
-    starts = (
-        r"(?=<(?:article|details|div|p|h\d|ul|ol|li|dl|dt|table|thead|tbody|tr|figure|blockquote|hr|pre|summary)\b)"
-    )
+    names = "article details div section p h\\d ul ol li dl dt table thead tbody tr figure blockquote hr pre summary"
+    starts = rf"(?=<(?:{names.replace(' ', '|')})\b)"
     parts = re.split(r"(<pre.*?</pre>)", markup, flags=re.DOTALL)
     return "".join(part if index % 2 else re.sub(starts, "\n", part) for index, part in enumerate(parts)).strip() + "\n"
 
@@ -264,6 +276,104 @@ def test_meaning_is_never_colour_alone():
     assert read.attribute("input", "aria-label") == ["done", "to do"]
     assert "Caution" in read.words
     assert "added" in read.words
+
+
+def test_an_icon_is_a_picture_of_ours_in_a_colour_of_the_theme():
+    markup = row_html(Row(id="r", kind="tool", title=head("x"), icon="cloud.sun.fill", icon_color="cyan"), WEB)
+    assert '<svg class="v-icon v-icon-weather v-cyan" viewBox="0 0 16 16"' in markup
+    assert Page(markup).attribute("svg", "aria-hidden") == ["true"]
+    unknown = row_html(Row(id="r", kind="tool", title=head("x"), icon='"><b>', icon_color='"><b>'), WEB)
+    assert '<svg class="v-icon v-icon-dot" ' in unknown
+
+
+@pytest.mark.parametrize("color", [*sorted(TOKENS), "no such colour", '" onload="x'])
+def test_colours_of_the_theme_are_classes(color):
+    read = page(BadgesBlock(["x"], color), kind="tool", title=head("x"), icon="dot", icon_color=color)
+    known = f" v-{color}" if color in TOKENS else ""
+    assert f"v-icon v-icon-dot{known}" in read.attribute("svg", "class")
+    assert f"v-badges{known}" in read.attribute("ul", "class")
+
+
+def test_sections_are_nested_under_headings():
+    inner = SectionBlock("Inner", [MarkdownBlock("a[^1]\n\n[^1]: note"), TextBlock("b")])
+    read = page(SectionBlock("Outer", [TextBlock("a"), inner]), SectionBlock("", [TextBlock("c")]))
+    assert [tag for tag, _ in read.tags if tag in ("section", "h3", "h4")] == [
+        "section",
+        "h3",
+        "section",
+        "h4",
+        "section",
+    ]
+    assert read.attribute("div", "data-block") == ["0", "0.0", "0.1", "0.1.0", "0.1.1", "1", "1.0"]
+
+
+def test_sections_without_end_are_drawn_whole():
+    block = TextBlock("the innermost")
+    for depth in range(3000):
+        block = SectionBlock(f"level{depth}", [block])
+    read = page(block)
+    assert "the innermost" in read.words
+    assert all(f"level{depth}" in read.words for depth in range(3000))
+    assert len(read.tags) < 10_000
+
+
+def test_what_is_spoken_names_the_block():
+    read = page(TextBlock("▁▂▇", spoken='rising "fast"'))
+    assert {"role": "group", "aria-label": 'rising "fast"'}.items() <= read.tags[2][1].items()
+
+
+def test_actions_are_buttons_that_carry_their_value_whole():
+    source = 'a\n\tb & "c" ' * 500
+    actions = [Action("copy", source), Action("goto", "row 7", "There"), Action("send", "retry", "<b>Again</b>")]
+    read = page(TextBlock("x", actions=actions))
+    assert read.attribute("button", "data-action") == ["copy", "goto", "send"]
+    assert read.attribute("button", "data-value") == [source, "row 7", "retry"]
+    assert read.attribute("button", "type") == ["button"] * 3
+    assert "CopyThere<b>Again</b>" in read.words
+
+
+def test_only_safe_addresses_are_opened():
+    safe = ["https://example.com/?a=1&b=2", "HTTP://example.com", "mailto:a@b.c"]
+    other = [
+        "javascript:alert(1)",
+        " java\nscript:x",
+        "data:text/html,<b>",
+        "file:///etc/passwd",
+        "//evil.example",
+        "x",
+    ]
+    read = page(TextBlock("x", actions=[Action("open", address, "Go") for address in [*safe, *other]]))
+    assert read.attribute("a", "href") == safe
+    assert all(f"Go ({address.replace(chr(10), ' ')})" in read.words for address in other)
+
+
+@pytest.mark.parametrize("cut", ["tail", "middle"])
+def test_a_title_that_is_cut_is_whole_on_one_line(cut):
+    text = "first\nsecond " + "é\u0301👨‍👩‍👧" * 100
+    row = Row(id="r", kind="tool", title=head("Ran", text), cut_title=cut)
+    markup = row_html(row, WEB)
+    read = Page(markup)
+    assert f"v-title v-cut-{cut}" in read.attribute("span", "class")
+    assert f"Ran {text.replace(chr(10), ' ')}" in read.words
+    if cut == "middle":
+        assert markup.endswith('<span class="v-cut-end">' + "é\u0301👨‍👩‍👧" * 8 + "</span></span></div></article>")
+
+
+def test_what_the_display_cannot_show_gives_way():
+    picture = ImageBlock("a.png", "a map", requires=["images"], fallback=TextBlock("a map in words"))
+    diagram = TextBlock("pie", requires=["mermaid"])
+    section = SectionBlock("Inside", [picture, diagram, TextBlock("end")])
+    blind = msgspec.structs.replace(WEB, supports_images=False)
+    row = Row(id="r", kind="tool", title=head("x"), blocks=[picture, diagram, section])
+    seen, unseen = Page(row_html(row, WEB)), Page(row_html(row, blind))
+    assert seen.attribute("img", "alt") == ["a map"] * 2
+    assert "words" not in seen.words
+    assert unseen.attribute("img", "alt") == []
+    assert unseen.words.count("a map in words") == 2
+    assert "pie" not in seen.words + unseen.words
+    assert unseen.attribute("div", "data-block") == ["0", "2", "2.0", "2.2"]
+    nothing = Row(id="r", kind="tool", title=head("x"), blocks=[diagram])
+    assert "<details" not in row_html(nothing, WEB)
 
 
 def test_what_cannot_be_drawn_is_shown_as_text():

@@ -15,7 +15,17 @@ from vantage.surfaces.chat import BLOCKS
 from vantage.surfaces.chat_text import Run
 from vantage.surfaces.slack import render_slack
 from vantage.surfaces.slack_markup import MARKDOWN, MRKDWN, write
-from vantage.timeline.row import CodeBlock, MarkdownBlock, OutputBlock, Row, TableBlock, TextBlock, head
+from vantage.timeline.row import (
+    Action,
+    CodeBlock,
+    MarkdownBlock,
+    OutputBlock,
+    Row,
+    SectionBlock,
+    TableBlock,
+    TextBlock,
+    head,
+)
 
 SLACK = PresentationContext(client_type="slack", content_width=80, supports_tables=False, max_message_units=12_000)
 TABLES = msgspec.structs.replace(SLACK, supports_tables=True, max_message_units=None)
@@ -227,6 +237,77 @@ def test_a_rule_divides_and_code_is_preformatted():
         "elements": [{"type": "text", "text": "x = 1"}],
         "language": "python",
     }
+
+
+def head_of(row: Row, context=SLACK) -> str:
+    return said([row], context)
+
+
+def everything_of(block, context=SLACK) -> str:
+    return said([message(block)], context)
+
+
+def test_an_icon_stands_before_the_title():
+    row = Row(id="r", kind="tool", status="ok", title=head("Berlin"), icon="cloud.sun", trailing="21°\n\nsunny")
+    assert head_of(row) == "✅ 🌤️ Berlin · 21° sunny"
+    assert head_of(msgspec.structs.replace(row, icon="nothing known")) == "✅ 🔹 Berlin · 21° sunny"
+    assert head_of(msgspec.structs.replace(row, status="none")) == "🌤️ Berlin · 21° sunny"
+    plain = msgspec.structs.replace(SLACK, supports_unicode=False)
+    assert head_of(msgspec.structs.replace(row, trailing=""), plain) == "[ok] Berlin"
+
+
+def test_a_title_is_cut_between_graphemes():
+    family = "👨‍👩‍👧‍👦"
+    row = Row(id="r", kind="tool", status="ok", title=head("Ran", family * 300 + "end"), cut_title="tail")
+    assert head_of(row) == f"✅ Ran {family * 115}…"
+    middle = msgspec.structs.replace(row, cut_title="middle")
+    assert head_of(middle) == f"✅ Ran {family * 56}…{family * 56}end"
+    short = msgspec.structs.replace(row, title=head("Ran", "a\nb" * 30))
+    assert head_of(short).startswith("✅ Ran a ba b")
+    assert "…" not in head_of(short)
+
+
+def test_sections_are_headings_and_addresses_links():
+    actions = [
+        Action("copy", "secret"),
+        Action("open", "https://example.com/x", "See"),
+        Action("open", "javascript:alert(1)", "Run"),
+        Action("open", "https://example.com/y"),
+        Action("send", "again", "Again"),
+    ]
+    block = SectionBlock("Outer\npart", [TextBlock("a", actions=actions), SectionBlock("Inner", [TextBlock("b")])])
+    assert said([message(block)]) == (
+        "### Outer part\n\na\n\n[See](https://example.com/x) · Run (javascript:alert(1)) · "
+        "[https://example.com/y](https://example.com/y)\n\n### Inner\n\nb"
+    )
+    assert said([message(block)], SECTIONS) == (
+        "*Outer part*\n\na\n\n<https://example.com/x|See> · Run (javascript:alert(1)) · "
+        "<https://example.com/y|https://example.com/y>\n\n*Inner*\n\nb"
+    )
+
+
+def test_sections_without_end_are_said_whole():
+    block = TextBlock("the innermost")
+    for depth in range(3000):
+        block = SectionBlock(f"level{depth}", [block])
+    everything = everything_of(block)
+    assert "the innermost" in everything
+    assert all(f"level{depth}" in everything for depth in range(3000))
+
+
+def test_what_the_client_cannot_show_gives_way():
+    table = TableBlock(["a"], [["1"]], requires=["tables"], fallback=TextBlock("a is 1"))
+    pie = TextBlock("pie", requires=["mermaid"])
+    for block in (table, SectionBlock("x", [table, pie])):
+        assert "a is 1" in everything_of(block)
+        assert "pie" not in everything_of(block)
+    assert "a is 1" not in everything_of(table, TABLES)
+
+
+def test_an_address_that_is_too_long_is_spelt_out():
+    address = "https://example.com/" + "a" * 100_000
+    assert everything_of(MarkdownBlock(f"[here]({address})")).replace("\n", "").count("a") > 100_000
+    assert "example.com/aaa" in everything_of(TextBlock("x", actions=[Action("open", address, "here")]))
 
 
 def test_what_cannot_be_drawn_is_shown_as_text():

@@ -19,11 +19,13 @@ from vantage.surfaces.chat_flow import NODES
 from vantage.surfaces.telegram import render_telegram
 from vantage.text.sanitize import sanitize
 from vantage.timeline.row import (
+    Action,
     CodeBlock,
     KeyValueBlock,
     MarkdownBlock,
     OutputBlock,
     Row,
+    SectionBlock,
     TableBlock,
     TextBlock,
     head,
@@ -286,6 +288,77 @@ def test_a_client_without_marks_or_unicode():
     assert part["text"].isascii()
     assert part["text"].startswith("> [ok] Ran x -- y")
     assert "    b" in part["text"]
+
+
+def texts_head(row: Row, context=PHONE) -> str:
+    return texts([row], context)[0]
+
+
+def everything_of(block, context=PHONE) -> str:
+    output = render_telegram([message(block)], context).output
+    if context is RICH:
+        return check_rich(output)
+    check(output)
+    return "\n".join(part["text"] for part in output)
+
+
+def test_an_icon_stands_before_the_title():
+    row = Row(id="r", kind="tool", status="ok", title=head("Berlin"), icon="cloud.sun", trailing="21°\n\nsunny")
+    assert texts_head(row) == "✅ 🌤️ Berlin · 21° sunny"
+    assert texts_head(msgspec.structs.replace(row, icon="nothing known")) == "✅ 🔹 Berlin · 21° sunny"
+    assert texts_head(msgspec.structs.replace(row, status="none")) == "🌤️ Berlin · 21° sunny"
+    plain = msgspec.structs.replace(PHONE, supports_unicode=False)
+    assert texts_head(msgspec.structs.replace(row, trailing=""), plain) == "[ok] Berlin"
+
+
+def test_a_title_is_cut_between_graphemes():
+    family = "👨‍👩‍👧‍👦"
+    row = Row(id="r", kind="tool", status="ok", title=head("Ran", family * 300 + "end"), cut_title="tail")
+    assert texts_head(row) == f"✅ Ran {family * 115}…"
+    middle = msgspec.structs.replace(row, cut_title="middle")
+    assert texts_head(middle) == f"✅ Ran {family * 56}…{family * 56}end"
+    short = msgspec.structs.replace(row, title=head("Ran", "a\nb" * 30))
+    assert texts_head(short).startswith("✅ Ran a ba b")
+    assert "…" not in texts_head(short)
+
+
+def test_sections_are_headings_and_addresses_links():
+    actions = [
+        Action("copy", "secret"),
+        Action("open", "https://example.com/x", "See"),
+        Action("open", "javascript:alert(1)", "Run"),
+        Action("open", "https://example.com/y"),
+        Action("send", "again", "Again"),
+    ]
+    block = SectionBlock("Outer\npart", [TextBlock("a", actions=actions), SectionBlock("Inner", [TextBlock("b")])])
+    assert drawn(render_telegram([message(block)], PHONE).output[0]) == (
+        "[bold]Outer part[/]\n\na\n\n[text_link=https://example.com/x]See[/] · Run (javascript:alert(1)) · "
+        "[text_link=https://example.com/y]https://example.com/y[/]\n\n[bold]Inner[/]\n\nb"
+    )
+
+
+def test_sections_without_end_are_said_whole():
+    block = TextBlock("the innermost")
+    for depth in range(3000):
+        block = SectionBlock(f"level{depth}", [block])
+    everything = everything_of(block)
+    assert "the innermost" in everything
+    assert all(f"level{depth}" in everything for depth in range(3000))
+
+
+def test_what_the_client_cannot_show_gives_way():
+    table = TableBlock(["a"], [["1"]], requires=["tables"], fallback=TextBlock("a is 1"))
+    pie = TextBlock("pie", requires=["mermaid"])
+    for block in (table, SectionBlock("x", [table, pie])):
+        assert "a is 1" in everything_of(block)
+        assert "pie" not in everything_of(block)
+    assert "a is 1" not in everything_of(table, RICH)
+
+
+def test_an_address_that_is_too_long_is_spelt_out():
+    address = "https://example.com/" + "a" * 100_000
+    assert everything_of(MarkdownBlock(f"[here]({address})")).replace("\n", "").count("a") > 100_000
+    assert "example.com/aaa" in everything_of(TextBlock("x", actions=[Action("open", address, "here")]))
 
 
 def test_what_cannot_be_drawn_is_shown_as_text():

@@ -17,11 +17,13 @@ from vantage.document.fit.unicode import to_ascii
 from vantage.document.markdown import parse
 from vantage.document.nodes import CODE, EMPHASIS, STRONG, Break, Cell, Inline, Paragraph, Text
 from vantage.presentation import PresentationContext
-from vantage.surfaces.chat_text import Run, Runs, best_cut, runs_of, runs_of_line, slice_runs
+from vantage.surfaces.chat_text import MAX_URL, Run, Runs, best_cut, boundaries, runs_of, runs_of_line, slice_runs
+from vantage.surfaces.icons import icon
 from vantage.surfaces.words import block_text, duration_text, flat_blocks, node_text
 from vantage.text.sanitize import one_line
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import text_of
+from vantage.text.width import graphemes
 from vantage.timeline import row as rows_module
 from vantage.timeline.row import DiffLine, FileDiff, Row, file_head
 
@@ -30,6 +32,10 @@ BODY_LINES = 60
 BODY_CHARACTERS = 6000
 FIELD_CHARACTERS = 1000
 """Of a tool's head, and of any one value, item or cell of its blocks."""
+LABEL_CHARACTERS = 200
+"""Of an action's label."""
+TITLE_GRAPHEMES = 120
+"""Of a head that is to be cut to one line."""
 BLANK = " \t\n"
 """What is nothing to see; other white space may be a control character, which is shown."""
 FOLD_LINES = 8
@@ -80,7 +86,7 @@ def chat_row(row: Row, context: PresentationContext, notes: list[str]) -> ChatRo
     room = Room(row, context)
     parts: list[Part] = []
     for block in flat_blocks(row.blocks, context):
-        parts += _said(block, room, notes)
+        parts += [*_said(block, room, notes), *_links(block)]
     return ChatRow(_head(row, context), _fitted(parts, context, notes), row.kind == "tool", _depth_mark(row, context))
 
 
@@ -92,6 +98,22 @@ def _said(block: Any, room: Room, notes: list[str]) -> list[Part]:
     except Exception as error:  # noqa: BLE001 - one block must not take the row down
         notes.append(f"{type(block).__name__} → text: {type(error).__name__}")
     return _code_parts(block_text(block), "", room)
+
+
+def _links(block: Any) -> list[Part]:
+    """Addresses to open, behind each other; the other actions need buttons, which are on the page."""
+    content: list[Inline] = []
+    for action in getattr(block, "actions", []):
+        address = one_line(action.value)
+        if action.type != "open" or not address:
+            continue
+        label = _cut(one_line(action.label), LABEL_CHARACTERS)
+        content += [Text(" · ")] if content else []
+        if len(address) > MAX_URL:
+            content.append(Text(f"{label} ({_cut(address, FIELD_CHARACTERS)})".lstrip()))
+        else:
+            content.append(Text(label or _cut(address, LABEL_CHARACTERS), 0, nodes.Link(action.value)))
+    return [Paragraph(content)] if content else []
 
 
 def _fitted(parts: list[Part], context: PresentationContext, notes: list[str]) -> list[Part]:
@@ -129,7 +151,8 @@ def _depth_mark(row: Row, context: PresentationContext) -> str:
 
 
 def _head(row: Row, context: PresentationContext) -> Runs:
-    title = _cut_runs(runs_of_line(row.title))
+    runs = runs_of_line(row.title)
+    title = _cut_runs(_shortened(runs, middle=row.cut_title == "middle") if row.cut_title else runs)
     if not context.supports_rich_text:
         title = [Run(run.text) for run in title]
     if row.kind == "user" and not title:
@@ -138,8 +161,10 @@ def _head(row: Row, context: PresentationContext) -> Runs:
         return []
     glyphs = GLYPHS if context.supports_unicode else ASCII_GLYPHS
     glyph = "" if row.kind == "user" else f"{glyphs.get(row.status, row.status)} "
+    if row.icon and context.supports_unicode:
+        glyph = f"{'' if row.status == 'none' else glyph}{icon(row.icon).emoji} "
     out = [Run(_depth_mark(row, context) + glyph), *title]
-    for extra in (_cut(row.trailing, 100), "" if row.duration_ms is None else duration_text(row.duration_ms)):
+    for extra in (_cut(one_line(row.trailing), 100), "" if row.duration_ms is None else duration_text(row.duration_ms)):
         if extra:
             out += [Run(" · "), *runs_of([Text(extra)])]
     if not context.supports_unicode:
@@ -153,6 +178,31 @@ def _cut_runs(runs: Runs) -> Runs:
         return runs
     end = best_cut(text, FIELD_CHARACTERS)
     return [*slice_runs(runs, 0, end), Run(f" … +{len(text) - end:,} characters")]
+
+
+def _shortened(runs: Runs, *, middle: bool) -> Runs:
+    """A head that is to be cut, at its end or in its middle, to what is read at a glance."""
+    text = "".join([run.text for run in runs])
+    if len(text) <= TITLE_GRAPHEMES:
+        return runs
+    # long enough for all but text that consists of marks, which `_cut_runs` cuts
+    window = 16 * TITLE_GRAPHEMES
+    whole = len(text) <= window
+    start = boundaries(text[:window])
+    if whole and len(start) <= TITLE_GRAPHEMES:
+        return runs
+    kept = TITLE_GRAPHEMES - 1
+    if not middle:
+        return [*slice_runs(runs, 0, _end_of(start, kept)), Run("…")]
+    ends = list(graphemes(text[-window:]))[0 if whole else 1 :][-(kept // 2) :]
+    length = sum([len(cluster) for cluster in ends])
+    before = slice_runs(runs, 0, _end_of(start, kept - kept // 2))
+    return [*before, Run("…"), *slice_runs(runs, len(text) - length, len(text))]
+
+
+def _end_of(ends: list[int], count: int) -> int:
+    """Where the last of so many graphemes ends; the last one that was measured may go on, and does not count."""
+    return ends[: min(count, len(ends) - 1)][-1] if len(ends) > 1 else 0
 
 
 def clipped(text: str, room: Room) -> str:

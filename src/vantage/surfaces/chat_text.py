@@ -18,6 +18,10 @@ from vantage.text.spans import Line
 from vantage.text.width import graphemes
 
 STRIP = 4096
+MAX_URL = 2000
+"""A longer address is spelt out: clients refuse it as a link, and it could not be split between messages."""
+_ESCAPED = "|<>&()\\"
+"""What markup writes as up to five characters when it stands in an address."""
 LOOK_AHEAD = 64
 """Characters behind a cut that decide whether a grapheme goes on across it."""
 
@@ -249,7 +253,7 @@ def runs_of(content: list[Inline]) -> Runs:
             if link is not None:
                 _close_link(out, link, start)
             link, start = part_link, len(out)
-        url = safe_url(link.url) if link else None
+        url = _linkable(link.url) if link else None
         if isinstance(part, nodes.Text):
             out.append(Run(sanitize(part.text), part.marks, url))
         elif isinstance(part, nodes.Break):
@@ -261,10 +265,15 @@ def runs_of(content: list[Inline]) -> Runs:
     return [run for run in out if run.text]
 
 
+def _linkable(url: str) -> str | None:
+    url = safe_url(url) or ""
+    return url if 0 < len(url) + 4 * sum([url.count(mark) for mark in _ESCAPED]) <= MAX_URL else None
+
+
 def _close_link(out: Runs, link: Link, start: int) -> None:
     words = text_of(out[start:]).strip()
     address = one_line(link.url).strip()
-    url = safe_url(link.url)
+    url = _linkable(link.url)
     if not words and address:
         out.append(Run(address, 0, url))
     elif url is None and address and words != address:
@@ -273,7 +282,7 @@ def _close_link(out: Runs, link: Link, start: int) -> None:
 
 def _append_image(out: Runs, image: nodes.Image, url: str | None) -> None:
     label = f"[image: {one_line(image.alt)}]" if image.alt else "[image]"
-    remote = safe_url(image.url)
+    remote = _linkable(image.url)
     out.append(Run(label, 0, url or remote))
     address = one_line(image.url)
     if remote is None and address and not address.startswith("data:"):
@@ -286,7 +295,7 @@ def runs_of_line(line: Line) -> Runs:
     for span in line:
         style = span.style
         marks = STRONG * style.bold | EMPHASIS * style.italic | STRIKE * style.strike
-        url = safe_url(style.link) if style.link else None
+        url = _linkable(style.link) if style.link else None
         out.append(Run(sanitize(span.text).replace("\n", " "), marks, url))
     return [run for run in out if run.text]
 

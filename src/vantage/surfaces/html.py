@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from vantage.document.fit import fit
+from vantage.document.inline import safe_url
 from vantage.document.markdown import parse
 from vantage.presentation import PresentationContext
 from vantage.surfaces.html_diff import diff_html
 from vantage.surfaces.html_document import document_html, table_html
 from vantage.surfaces.html_text import (
+    anchor,
     attribute,
     code_figure,
     element_id,
     escape,
+    exact_attribute,
+    icon_html,
     image_html,
     pre_html,
     spans_html,
@@ -33,11 +37,13 @@ from vantage.surfaces.words import (
     plural,
     shown,
 )
-from vantage.text.sanitize import one_line
+from vantage.text.sanitize import one_line, sanitize
 from vantage.text.sgr import parse_ansi
+from vantage.text.spans import Span, slice_line, text_of
 from vantage.text.style import Style
+from vantage.text.width import graphemes
 from vantage.timeline import row as rows_module
-from vantage.timeline.row import Block, Row
+from vantage.timeline.row import Action, Block, Row
 
 KIND_LABELS = {
     "message": "Assistant",
@@ -47,6 +53,13 @@ KIND_LABELS = {
     "notice": "Notice",
     "event": "Event",
 }
+
+ACTION_WORDS = {"copy": "Copy", "goto": "Show", "send": ""}
+"""What a button says that has no label; the last one says its id."""
+
+_END = 16
+"""Graphemes of a title's end that stay when its middle is cut."""
+_END_WINDOW = 512
 
 MAX_SECTIONS = 8
 """Sections nested deeper than this are drawn below each other."""
@@ -81,7 +94,7 @@ def row_html(row: Row, context: PresentationContext, *, body: bool = True) -> st
 def _row(row: Row, context: PresentationContext, notes: list[str], *, body: bool) -> str:
     own = element_id("row", row.id)
     head = _head(row) if row.title or row.status != "none" else ""
-    folded = row.kind == "tool" and bool(row.blocks or row.diagnostics)
+    folded = row.kind == "tool" and bool(row.diagnostics or any(shown(block, context) for block in row.blocks))
     inside = ""
     if body or not folded:
         inside = blocks_html(row.blocks, Scene(row, context, notes)) + _diagnostics(row)
@@ -118,16 +131,30 @@ def _head(row: Row) -> str:
     """The status as a glyph and, for those who do not see it, as a word; the icon, the title, and what follows it."""
     parts = [f'<span class="v-bullet" aria-hidden="true">{BULLETS.get(row.status, "•")}</span>']
     if row.icon:
-        name = style_classes(Style(row.icon_color), "v-icon")
-        parts.append(f'<span class="{name}" data-icon="{attribute(row.icon[:64])}" aria-hidden="true"></span>')
+        parts.append(icon_html(row.icon, row.icon_color))
     if word := STATUS_WORDS.get(row.status, str(row.status)):
         parts.append(f'<span class="v-sr">{escape(word)}: </span>')
-    parts.append(f'<span class="v-title">{spans_html(row.title)}</span>')
+    parts.append(_title(row))
     if row.trailing:
-        parts.append(f'<span class="v-trailing">{escape(row.trailing)}</span>')
+        parts.append(f'<span class="v-trailing">{escape(one_line(row.trailing))}</span>')
     if row.duration_ms is not None:
         parts.append(f'<span class="v-duration">{duration_text(row.duration_ms)}</span>')
     return " ".join(parts)
+
+
+def _title(row: Row) -> str:
+    """The title, whole. One to be cut stands on one line, and the page cuts it: at its end, or before `v-cut-end`."""
+    if row.cut_title not in ("tail", "middle"):
+        return f'<span class="v-title">{spans_html(row.title)}</span>'
+    line = [Span(sanitize(span.text).replace("\n", " "), span.style) for span in row.title]
+    body = spans_html(line)
+    if row.cut_title == "middle":
+        length = len(text := text_of(line))
+        clusters = list(graphemes(text[-_END_WINDOW:]))[1:][-_END:]
+        at = length - sum([len(cluster) for cluster in clusters])
+        body = f'<span class="v-cut-start">{spans_html(slice_line(line, 0, at))}</span>'
+        body += f'<span class="v-cut-end">{spans_html(slice_line(line, at, length))}</span>'
+    return f'<span class="v-title v-cut-{row.cut_title}">{body}</span>'
 
 
 def _diagnostics(row: Row) -> str:
@@ -164,7 +191,27 @@ def _block(block: Block, scene: Scene) -> str:
         scene.notes.append(f"{type(block).__name__} → text: {type(error).__name__}")
         body = _unknown(block)
     place = ".".join(map(str, scene.path))
-    return f'<div class="v-block v-block-{name}" data-block="{place}">{body}</div>'
+    spoken = one_line(getattr(block, "spoken", ""))
+    label = f' role="group" aria-label="{attribute(spoken)}"' if spoken else ""
+    return f'<div class="v-block v-block-{name}" data-block="{place}"{label}>{body}{_actions(block)}</div>'
+
+
+def _actions(block: Any) -> str:
+    """Buttons, which the page gives their work, and links."""
+    items = "".join([f"<li>{_action(action)}</li>" for action in getattr(block, "actions", [])])
+    return f'<ul class="v-actions">{items}</ul>' if items else ""
+
+
+def _action(action: Action) -> str:
+    label = one_line(action.label)
+    if action.type == "open":
+        if url := safe_url(action.value):
+            return anchor(url, attribute(label or url))
+        return f'<span class="v-url">{attribute(f"{label} ({action.value})" if label else action.value)}</span>'
+    name = attribute(label or ACTION_WORDS.get(action.type, "") or action.value)
+    kind = action.type if action.type in ACTION_WORDS else "send"
+    data = f'data-action="{kind}" data-value="{exact_attribute(action.value)}"'
+    return f'<button type="button" class="v-action" {data}>{name}</button>'
 
 
 def _unknown(block: Any) -> str:

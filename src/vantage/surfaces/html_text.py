@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from vantage.document.highlight import COLORS, highlight
 from vantage.document.inline import safe_url
+from vantage.surfaces.icons import icon
 from vantage.text.palette import TOKENS
 from vantage.text.sanitize import one_line, sanitize
 from vantage.text.spans import Line
@@ -39,6 +40,15 @@ def attribute(text: str) -> str:
     return html.escape(text if len(text) <= MAX_ATTRIBUTE else f"{text[:MAX_ATTRIBUTE]}…")
 
 
+def exact_attribute(text: str) -> str:
+    """Text for an attribute that the page uses rather than shows: whole, lines and tabs as they are.
+
+    A control byte or a bidi override is spelt out here too: it would act where a copy is pasted.
+    """
+    safe = "\t".join([sanitize(part) for part in text.split("\t")])
+    return html.escape(safe).replace("\n", "&#10;").replace("\t", "&#9;")
+
+
 def element_id(prefix: str, name: str) -> str:
     """An id that any row id or footnote label may become part of; different names give different ids."""
     if len(name) > 100:
@@ -55,6 +65,17 @@ def style_classes(style: Style, *others: str) -> str:
         elif color in TOKENS:
             names.append(f"v-{color}" if kind == "fg" else f"v-bg-{color}")
     return " ".join(names)
+
+
+def icon_html(name: str, color: str = "") -> str:
+    """An icon as our own strokes in the colour of the text, or in one of the theme's."""
+    found = icon(name)
+    classes = style_classes(Style(color), "v-icon", f"v-icon-{found.name}")
+    return (
+        f'<svg class="{classes}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false" '
+        'fill="none" stroke="currentColor" stroke-width="1.25" stroke-linecap="round" stroke-linejoin="round">'
+        f'<path d="{found.svg}"></path></svg>'
+    )
 
 
 def anchor(url: str, body: str, title: str = "") -> str:

@@ -113,7 +113,7 @@ _TEXT_TYPES = frozenset({"bold", "italic", "strikethrough", "code", "url", "emai
 def _rich(runs: Runs) -> Any:
     """Runs as `RichText`: a string, or a list of strings and marked texts."""
     out: list[Any] = []
-    for run in runs:
+    for run in _spelt(runs):
         text: Any = run.text
         for mark, name in _MARKS:
             if run.marks & mark:
@@ -127,6 +127,18 @@ def _rich(runs: Runs) -> Any:
         else:
             out.append(text)
     return out[0] if len(out) == 1 else out
+
+
+def _spelt(runs: Runs) -> Runs:
+    """The runs, with mail addresses that are none behind their text instead of being linked."""
+    out: Runs = []
+    for run in runs:
+        if run.url is None or not run.url.lower().startswith("mailto:") or _MAIL.match(run.url):
+            out.append(run)
+            continue
+        address = "" if run.url[7:] in run.text else f" ({run.url[7:]})"
+        out.append(Run(run.text + address, run.marks))
+    return out
 
 
 def _paragraphs(runs: Runs, budget: Budget, kind: str = "paragraph", **extra: object) -> list[RichBlock]:

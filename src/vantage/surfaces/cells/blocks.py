@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from vantage.document import nodes
+from vantage.document.inline import safe_url
 from vantage.surfaces.cells.document import code_lines, document_lines, markdown_lines, verbatim
 from vantage.surfaces.cells.page import Page
 from vantage.text.sgr import parse_ansi
@@ -20,7 +21,20 @@ _LONGEST_LINE = 2000
 
 
 def block_lines(block: rows.Block, page: Page) -> list[Line]:
-    return _DRAW[type(block)](block, page)
+    lines = _DRAW[type(block)](block, page)
+    return [*lines, *action_lines(block, page)] if block.actions else lines
+
+
+def action_lines(block: rows.Block, page: Page) -> list[Line]:
+    """Addresses to open, one a line; the other actions are for clients with buttons."""
+    out: list[Line] = []
+    for action in block.actions:
+        if action.type == "open" and (address := page.clean(action.value).replace("\n", " ").strip()):
+            label = page.clean(action.label).replace("\n", " ").strip()
+            style = Style("accent", link=safe_url(action.value))
+            named = [Span(f"{label}: ")] if label and label != address else []
+            out += wrap([Span(f"{page.glyphs.arrow} "), *named, Span(address, style)], page.width, (), [Span("  ")])
+    return out
 
 
 def _text(block: rows.TextBlock, page: Page) -> list[Line]:
@@ -40,7 +54,8 @@ def _code(block: rows.CodeBlock, page: Page) -> list[Line]:
     numbered = code_lines(block.content, block.language, _unwrapped(page))
     for number, line in enumerate(numbered, block.start_line):
         first = [Span(f"{number:>{gutter - 2}}  ", ACCENT)]
-        out += wrap(line, page.width, first, [Span(" " * gutter)], hard=True) or [first]
+        drawn = wrap(line, page.width, first, [Span(" " * gutter)], hard=True) if line else []
+        out += drawn or wrap(first, page.width)
     return out
 
 
@@ -78,7 +93,7 @@ def _list(block: rows.ListBlock, page: Page) -> list[Line]:
         if item.subtitle:
             out += wrap([Span(page.clean(item.subtitle), ACCENT)], page.width, [Span("  ")], [Span("  ")])
     if more := len(block.items) - len(shown):
-        out.append([Span(f"+{more} more", ACCENT)])
+        out += wrap([Span(f"+{more} more", ACCENT)], page.width)
     return out
 
 
@@ -106,7 +121,7 @@ def _output(block: rows.OutputBlock, page: Page) -> list[Line]:
             spans.append(Span(f" {page.glyphs.more} +{len(line) - _LONGEST_LINE} characters", ACCENT))
         out += verbatim(spans, page.width)
     if more := len(lines) - len(shown):
-        out.append([Span(f"{page.glyphs.more} +{more} line{'' if more == 1 else 's'}", ACCENT)])
+        out += wrap([Span(f"{page.glyphs.more} +{more} line{'' if more == 1 else 's'}", ACCENT)], page.width)
     return out
 
 
@@ -162,7 +177,8 @@ def _progress(block: rows.ProgressBlock, page: Page) -> list[Line]:
 def _terminal(block: rows.TerminalBlock, page: Page) -> list[Line]:
     if block.content.strip():
         return _output(rows.OutputBlock(block.content), page)
-    return [[Span(f"[terminal block {page.clean(block.block_id)}]", ACCENT)]]
+    name = page.clean(block.block_id).replace("\n", " ")
+    return wrap([Span(f"[terminal block {name}]", ACCENT)], page.width)
 
 
 _NUMBER = 7
@@ -177,7 +193,7 @@ def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
     out: list[Line] = []
     for hunk in file.hunks if file.action != "Delete" else []:
         if out and hunk:
-            out.append([_PADS[_NUMBER + 1], Span(page.glyphs.gap, ACCENT)])
+            out += wrap([Span(page.glyphs.gap, ACCENT)], page.width, [_PADS[_NUMBER + 1]])
         out += _hunk_lines(_Same(hunk), page.width, page.clean)
     return out
 

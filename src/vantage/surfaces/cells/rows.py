@@ -11,15 +11,16 @@ from functools import cache
 import msgspec
 
 from vantage.presentation import PresentationContext
-from vantage.surfaces.cells.blocks import block_lines, diff_lines
+from vantage.surfaces.cells.blocks import action_lines, block_lines, diff_lines
 from vantage.surfaces.cells.page import Page
 from vantage.surfaces.rendered import Rendered
 from vantage.surfaces.words import flat_blocks
-from vantage.text.spans import Line, Span, text_of, width_of
-from vantage.text.style import ACCENT, GREEN, NORMAL, RED, Style
-from vantage.text.width import truncate, width
+from vantage.text.palette import TOKENS
+from vantage.text.spans import Line, Span, slice_line, text_of, width_of
+from vantage.text.style import ACCENT, GREEN, RED, Style
+from vantage.text.width import take, take_end, width
 from vantage.text.wrap import trim, wrap
-from vantage.timeline.row import DiffBlock, Row, Status, file_head
+from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "error": RED}
 _BLANK = ("", " ")
@@ -70,34 +71,48 @@ def _bullet(glyph: str, status: Status) -> Line:
     return [Span(glyph, _BULLETS[status]), Span(" ")]
 
 
+def _icon(row: Row, page: Page) -> Line:
+    """The row's icon, for behind its bullet; a colour that nobody knows leaves it accented."""
+    from vantage.surfaces.icons import icon  # noqa: PLC0415 -- few rows have one
+
+    found = icon(row.icon)
+    glyph = found.glyph if page.context.supports_unicode else found.ascii
+    return [Span(glyph, Style(row.icon_color) if row.icon_color in TOKENS else ACCENT), Span(" ")]
+
+
 def _row(row: Row, page: Page) -> list[Line]:
     bullet = _bullet(page.glyphs.bullet, row.status)
+    if row.icon and (page.width is None or page.width > width_of(bullet)):
+        bullet = [*bullet, *_icon(row, page)]
+    blocks = flat_blocks(row.blocks, page.context)
     if row.kind == "user":
-        return _message(row, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
-    if not row.title and row.blocks:
-        return _message(row, page, bullet)
-    diff = row.blocks[0] if row.blocks and isinstance(row.blocks[0], DiffBlock) else None
-    if diff is None:
-        return [*_head(row, page, bullet), *_body(row, page)]
+        return _message(blocks, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
+    if not row.title and blocks:
+        return _message(blocks, page, bullet)
+    diff = blocks[0] if blocks else None
+    if not isinstance(diff, DiffBlock) or not diff.is_row:
+        return [*_head(row, page, bullet), *_body(blocks, page)]
     out: list[Line] = []
     for file in diff.files:
         out += _wrapped_head(_clean(file_head(file), page), page, bullet)
         out += diff_lines(file, page)
-    return [*out, *_body(row, page, skip=1)]
+    out += page.hang([Span("    ")], [Span("    ")], lambda inner: action_lines(diff, inner)) if diff.actions else []
+    return [*out, *_body(blocks[1:], page)]
 
 
-def _message(row: Row, page: Page, first: Line) -> list[Line]:
+def _message(blocks: list[Block], page: Page, first: Line) -> list[Line]:
     """Blocks that begin beside the bullet, an empty line between them."""
 
-    def blocks(inner: Page) -> list[Line]:
-        lines: list[Line] = []
-        for block in flat_blocks(row.blocks, page.context):
-            if lines:
-                lines.append([])
-            lines += block_lines(block, inner)
-        return lines or [[]]
+    def lines(inner: Page) -> list[Line]:
+        out: list[Line] = []
+        for block in blocks:
+            drawn = block_lines(block, inner)
+            if out and drawn:
+                out.append([])
+            out += drawn
+        return out or [[]]
 
-    return page.hang(first, [Span("  ")], blocks)
+    return page.hang(first, [Span("  ")], lines)
 
 
 def _clean(spans: Iterable[Span], page: Page) -> Line:
@@ -110,11 +125,11 @@ def _clean(spans: Iterable[Span], page: Page) -> Line:
 
 def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     title = _clean(row.title, page)
-    if not row.trailing and not row.cut_title and _surely_fits(title, page.width):
+    if not row.trailing and not row.cut_title and _surely_fits(title, page.width, 4 if row.icon else 2):
         return [[*bullet, *title]]
     trailing = page.clean(row.trailing).replace("\n", " ")
     if row.cut_title:
-        title = _one_line(title, row, page, width(trailing) + 2 if trailing else 0)
+        title = _one_line(title, row, page, width_of(bullet) + (width(trailing) + 2 if trailing else 0))
     lines = _wrapped_head(title, page, bullet, rest=2 if row.kind == "notice" else 4)
     if not trailing:
         return lines
@@ -125,24 +140,24 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     return [*lines, *wrap([Span(trailing, ACCENT)], page.width, [Span("    ")], [Span("    ")])]
 
 
-def _surely_fits(title: Line, width: int | None) -> bool:
+def _surely_fits(title: Line, width: int | None, margin: int) -> bool:
     """Whether a head needs no looking into: it is one short line of plain characters, as nearly all are."""
     text = text_of(title)
-    return bool(text) and (width is None or len(text) + 2 <= width) and text.isascii() and text.isprintable()
+    return bool(text) and (width is None or len(text) + margin <= width) and text.isascii() and text.isprintable()
 
 
 def _one_line(title: Line, row: Row, page: Page, reserved: int) -> Line:
     """A head cut to what one line holds."""
-    text = text_of(title).replace("\n", " ")
-    room = None if page.width is None else page.width - 2 - reserved
-    if room is None or width_of(title) <= room:
-        return [Span(span.text.replace("\n", " "), span.style) for span in title]
-    return [
-        Span(
-            truncate(text, max(room, 8), middle=row.cut_title == "middle", ellipsis=page.glyphs.more),
-            title[-1].style if title else NORMAL,
-        )
-    ]
+    title = [Span(span.text.replace("\n", " "), span.style) for span in title]
+    if page.width is None or width_of(title) <= page.width - reserved:
+        return title
+    text, more = text_of(title), page.glyphs.more
+    room = max(page.width - reserved, 8) - width(more)
+    if row.cut_title == "tail":
+        return [*slice_line(title, 0, len(take(text, room))), Span(more, ACCENT)]
+    start = take(text, (room + 1) // 2)
+    end = take_end(text, room - width(start))
+    return [*slice_line(title, 0, len(start)), Span(more, ACCENT), *slice_line(title, len(text) - len(end), len(text))]
 
 
 def _wrapped_head(title: Line, page: Page, bullet: Line, rest: int = 4) -> list[Line]:
@@ -164,12 +179,12 @@ def _first_lines(title: Line, count: int) -> Line:
     return out
 
 
-def _body(row: Row, page: Page, skip: int = 0) -> list[Line]:
+def _body(blocks: list[Block], page: Page) -> list[Line]:
     """Blocks under the head: the first line hangs on an elbow, the others stand below it."""
-
-    def blocks(inner: Page) -> list[Line]:
-        return [line for block in flat_blocks(row.blocks[skip:], page.context) for line in block_lines(block, inner)]
-
-    if len(row.blocks) <= skip:
+    if not blocks:
         return []
-    return page.hang([Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")], [Span("    ")], blocks)
+
+    def lines(inner: Page) -> list[Line]:
+        return [line for block in blocks for line in block_lines(block, inner)]
+
+    return page.hang([Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")], [Span("    ")], lines)
