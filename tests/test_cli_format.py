@@ -131,6 +131,22 @@ def test_a_file(tmp_path):
     assert out(str(path), data=b"").startswith("• All done")
 
 
+def test_specs_for_the_tools_of_a_stream(tmp_path):
+    gadget = {"type": "tool_end", "tool": "gadget", "args": {"x": 5}}
+    spec = {"collapsed": {"title": "gadget {{args.x}}", "icon": "gear"}}
+    folder = tmp_path / "home" / "specs"
+    folder.mkdir(parents=True)
+    (tmp_path / "gadget.json").write_text(json.dumps(spec))
+    assert out("--specs", str(tmp_path / "gadget.json"), data=lines(gadget)).endswith(" gadget 5\n")
+    (folder / "gadget.json").write_text(json.dumps(spec))
+    (folder / "broken.json").write_text('{"collapsed": {}}')
+    done = run(lines(gadget), VANTAGE_HOME=str(tmp_path / "home"))
+    assert done.returncode == 0
+    assert done.stdout.decode().endswith(" gadget 5\n")
+    assert "broken.json" in done.stderr.decode()
+    assert "'title' is missing" in done.stderr.decode()
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -205,7 +221,15 @@ def test_without_colour_on_a_dumb_terminal():
 
 def test_help_names_every_option():
     shown = subprocess.run([*VANTAGE, "format", "--help"], capture_output=True, text=True, timeout=60).stdout
-    assert set(re.findall(r"--[\w-]+", shown)) >= {"--from", "--surface", "--width", "--plain", "--each", "--verbose"}
+    assert set(re.findall(r"--[\w-]+", shown)) >= {
+        "--from",
+        "--surface",
+        "--width",
+        "--plain",
+        "--each",
+        "--specs",
+        "--verbose",
+    }
 
 
 def test_a_mistyped_command_gets_a_suggestion():

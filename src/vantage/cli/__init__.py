@@ -8,6 +8,7 @@ import click
 # command → (its module, what it does); the function has the module's name
 _COMMANDS = {
     "format": ("format", "Show an agent's JSON stream as readable text."),
+    "spec": ("spec", "Check and preview render specs, for extension authors."),
     "context": ("context", "Print the display instruction for this terminal, for any agent's system prompt."),
 }
 

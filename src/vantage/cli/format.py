@@ -23,6 +23,11 @@ _SURFACES = ("terminal", "plain", "html", "telegram", "slack")
 )
 @click.option("--plain", is_flag=True, help="No colours and no escape codes.")
 @click.option("--each", is_flag=True, help="Print every event as it comes, instead of each call once it is complete.")
+@click.option(
+    "--specs",
+    type=click.Path(exists=True),
+    help="Render specs for the tools in the stream: a file, or a folder of them.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show messages that nobody knows, too.")
 def format(**options: Any) -> None:
     """Show an agent's JSON stream as readable text.

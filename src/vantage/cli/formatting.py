@@ -13,14 +13,16 @@ from typing import IO, Protocol
 import click
 import msgspec
 
-from vantage import live_terminal
+from vantage import extensions, live_terminal
 from vantage.cli.live import LiveRegion
+from vantage.conversation.home import specs_folder
 from vantage.errors import EventError
 from vantage.events import Event, UnknownEvent, decode_event
 from vantage.formatter import Formatter, FormatterConfig
 from vantage.text.sanitize import decode, sanitize
 from vantage.timeline.fold import Timeline
 from vantage.timeline.row import Row
+from vantage.timeline.specs.registry import COMMON
 
 _REDRAW = 0.05
 """Seconds between two drawings of what is still running."""
@@ -158,11 +160,22 @@ class _Whole:
         _flush()
 
 
-def run(*, file: str, source: str, surface: str, width: int | None, plain: bool, each: bool, verbose: bool) -> None:
+def run(
+    *,
+    file: str,
+    source: str,
+    surface: str,
+    width: int | None,
+    plain: bool,
+    each: bool,
+    specs: str | None,
+    verbose: bool,
+) -> None:
     """Reads the stream to its end. What could not be read is shown, reported on stderr, and does not fail the run."""
     del source  # one kind of stream so far: our own events
     if surface not in ("terminal", "plain") and each:
         raise click.UsageError(f"--each prints text: it goes with --surface terminal or plain, not {surface}")
+    _load_tools(specs)
     printer = _printer(surface, width, plain=plain or surface == "plain", each=each)
     unknown = 0
     number = 0
@@ -194,6 +207,21 @@ def run(*, file: str, source: str, surface: str, width: int | None, plain: bool,
         raise SystemExit(130) from None
     if unknown and not verbose:
         _say(f"{unknown} message{'' if unknown == 1 else 's'} of unknown type not shown: -v shows them")
+
+
+def _load_tools(specs: str | None) -> None:
+    """How tools look that are not ours: installed extensions, the user's specs, and those given for this run."""
+    extensions.install()
+    for path in (str(specs_folder(os.environ)), specs):
+        if path is None or not os.path.exists(path):  # noqa: PTH110 -- a Path costs more than the look
+            continue
+        from vantage.conversation.spec_files import load_file, load_folder
+
+        loaded = load_folder(path) if os.path.isdir(path) else load_file(path)  # noqa: PTH112
+        for problem in loaded.problems:
+            _say(problem)
+        for tool, spec in loaded.specs.items():
+            COMMON.register(tool, spec)
 
 
 def _printer(surface: str, width: int | None, *, plain: bool, each: bool) -> _Printer:

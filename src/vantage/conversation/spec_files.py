@@ -5,7 +5,7 @@ tool. Nothing raises: what cannot be used is reported with its path and every pr
 `*.sample.json` hold sample data for previews, and are no specs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -43,17 +43,6 @@ class Loaded(msgspec.Struct, frozen=True):
     """tool → its spec, as JSON."""
     problems: list[str]
     """What was left out, and why: `path: place: message (hint)`."""
-
-
-def home_specs(environment: Mapping[str, str]) -> Path:
-    """The folder whose specs all conversations know."""
-    if home := environment.get("VANTAGE_HOME"):
-        return Path(home).expanduser() / "specs"
-    state = Path(environment.get("XDG_STATE_HOME", ""))
-    if not state.is_absolute():  # the XDG specification has relative ones ignored
-        home = environment.get("HOME")
-        state = (Path(home) if home else Path.home()) / ".local" / "state"
-    return state / "vantage" / "specs"
 
 
 def load_folder(path: Path | str) -> Loaded:

@@ -12,7 +12,7 @@ from vantage.timeline.specs.template import MISSING, Expression, Template, Templ
 MOST_BLOCK_TEXT = 64 * 1024
 MOST_ROW_TEXT = 256 * 1024
 MOST_ITEMS = 200
-MOST_WORK = 12 * 1024
+MOST_WORK = 8 * 1024
 """What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 512 characters in it."""
 
 
