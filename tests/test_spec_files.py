@@ -136,8 +136,8 @@ def test_any_file_at_all(tmp_path_factory, data):
     ],
 )
 def test_where_the_folder_is(environment, path):
-    assert specs_folder(environment) == Path(path)
+    assert specs_folder(environment) == path
 
 
 def test_without_any_home_in_the_environment():
-    assert specs_folder({}) == Path.home() / ".local/state/vantage/specs"
+    assert specs_folder({}) == str(Path.home() / ".local/state/vantage/specs")

@@ -212,7 +212,7 @@ def run(
 def _load_tools(specs: str | None) -> None:
     """How tools look that are not ours: installed extensions, the user's specs, and those given for this run."""
     extensions.install()
-    for path in (str(specs_folder(os.environ)), specs):
+    for path in (specs_folder(os.environ), specs):
         if path is None or not os.path.exists(path):  # noqa: PTH110 -- a Path costs more than the look
             continue
         from vantage.conversation.spec_files import load_file, load_folder

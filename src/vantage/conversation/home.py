@@ -1,20 +1,23 @@
-"""Where Vantage keeps what it keeps: one directory per user, or wherever they say."""
+"""Where Vantage keeps what it keeps: one directory per user, or wherever they say.
 
+Plain strings: every command looks here when it starts, and `pathlib` costs more than the look.
+"""
+
+import os.path
 from collections.abc import Mapping
-from pathlib import Path
 
 
-def home(environment: Mapping[str, str]) -> Path:
+def home(environment: Mapping[str, str]) -> str:
     """`$VANTAGE_HOME`, else `$XDG_STATE_HOME/vantage`, else `~/.local/state/vantage`."""
     if stated := environment.get("VANTAGE_HOME"):
-        return Path(stated).expanduser()
-    state = Path(environment.get("XDG_STATE_HOME", ""))
-    if not state.is_absolute():  # the XDG specification has relative ones ignored
-        user = environment.get("HOME")
-        state = (Path(user) if user else Path.home()) / ".local" / "state"
-    return state / "vantage"
+        return os.path.expanduser(stated)  # noqa: PTH111
+    state = environment.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):  # noqa: PTH117 -- the XDG specification has relative ones ignored
+        user = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111
+        state = os.path.join(user, ".local", "state")  # noqa: PTH118
+    return os.path.join(state, "vantage")  # noqa: PTH118
 
 
-def specs_folder(environment: Mapping[str, str]) -> Path:
+def specs_folder(environment: Mapping[str, str]) -> str:
     """The folder whose render specs all conversations know."""
-    return home(environment) / "specs"
+    return os.path.join(home(environment), "specs")  # noqa: PTH118

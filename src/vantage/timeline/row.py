@@ -229,7 +229,9 @@ def shown_blocks(blocks: list[Block], context: PresentationContext) -> list[Bloc
     out: list[Block] = []
     for block in blocks:
         chosen: Block | None = block
-        while chosen is not None and not all(getattr(context, _CAPABILITIES[name]) for name in chosen.requires):
+        while chosen is not None and not all(
+            getattr(context, _CAPABILITIES.get(name, ""), False) for name in chosen.requires
+        ):
             chosen = chosen.fallback
         if chosen is not None:
             out.append(chosen)
