@@ -32,7 +32,7 @@ def _visible(match: re.Match[str]) -> str:
 
 def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
     """`text` with nothing in it that a terminal would act upon. Line ends become LF."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():  # whatever is unsafe is not; nor is a newline, which is looked at below
         return text
     if "\t" in text:
         text = text.replace("\t", " " * tab_width)
