@@ -156,6 +156,11 @@ def problems(spec) -> list[tuple[str, str]]:
         (with_blocks({"type": "txt"}), [("unknown_block", "expanded.blocks[0].type")]),
         (with_blocks({"content": "x"}), [("missing_field", "expanded.blocks[0].type")]),
         (with_blocks({**WORD, "when": {"eq": 1}}), [("missing_field", "expanded.blocks[0].when.path")]),
+        (with_blocks({**WORD, "when": "output.error"}), [("constant_condition", "expanded.blocks[0].when")]),
+        (with_blocks({"type": "new", "when": 5}),
+         [("unknown_block", "expanded.blocks[0].type"), ("wrong_type", "expanded.blocks[0].when")]),
+        (with_blocks({"type": "new", "fallback": "later"}),
+         [("unknown_block", "expanded.blocks[0].type"), ("unknown_value", "expanded.blocks[0].fallback")]),
         (with_blocks({"type": "image", "source": "a"}), [("missing_field", "expanded.blocks[0].alt")]),
         (with_blocks({**WORD, "fallback": "later"}), [("unknown_value", "expanded.blocks[0].fallback")]),
         (with_blocks(*[{"type": "text", "content": "x"}] * 65), [("too_many_blocks", "expanded.blocks")]),
@@ -223,6 +228,32 @@ def test_an_unknown_filter_falls_back_too():
         {"type": "text", "content": "{{args.x | sparkle}}", "fallback": {"type": "text", "content": "plain"}}
     )
     assert shown(spec) == [rows.TextBlock("plain")]
+
+
+def test_an_unknown_filter_in_a_condition_falls_back():
+    assert shown(
+        with_blocks({**WORD, "when": "{{args.x | sparkle}}", "fallback": {"type": "text", "content": "plain"}})
+    ) == [rows.TextBlock("plain")]
+
+
+def test_a_list_that_was_cut_is_one_block_with_its_actions_and_one_fallback():
+    block = {
+        "type": "list", "items": "{{args.l}}", "titleField": "t", "maxItems": 1, "requires": ["tables"],
+        "actions": [{"type": "copy", "value": "{{args.l | count}}"}], "fallback": WORD,
+    }  # fmt: skip
+    (section,) = shown(with_blocks(block), {"l": [{"t": "a"}, {"t": "b"}]})
+    assert section.blocks == [rows.ListBlock([rows.ListItem("a")]), rows.TextBlock("+1 more", "dim")]
+    assert (section.actions, section.fallback) == ([rows.Action("copy", "2")], rows.TextBlock("x"))
+
+
+def test_only_what_is_really_missing_is_noted():
+    loaded, _ = load_spec(
+        {
+            "collapsed": {"title": '{{args.a | default:"none"}}'},
+            "expanded": {"blocks": [{**WORD, "when": "{{args.b}}"}]},
+        }
+    )
+    assert resolve(loaded, ToolCall(tool="t"))[1] == []
 
 
 def test_what_a_display_lacks_is_replaced_by_the_fallback():

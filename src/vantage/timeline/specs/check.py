@@ -28,6 +28,8 @@ from vantage.timeline.specs.model import (
 )
 from vantage.timeline.specs.template import Expression, TemplateError, read_template
 
+_KEPT = ("when", "fallback")
+"""What is understood of a block whose type is not known."""
 ROOTS = ("args", "output", "status", "isPartial", "durationMs", "details")
 _BLOCKS: dict[str, type] = {str(cls.__struct_config__.tag): cls for cls in BlockSpec.__args__ if cls is not UnknownSpec}
 
@@ -157,8 +159,9 @@ class _Walker:
         elif name not in _BLOCKS:
             hint = _near(name, _BLOCKS)
             self.say("unknown_block", f"{path}.type", f"there is no block type {name!r}", hint, fatal=False)
-            if isinstance(value.get("fallback"), dict):
-                self.check_block(value["fallback"], f"{path}.fallback", depth + 1)
+            for field in inspect.type_info(UnknownSpec).fields:  # type: ignore[attr-defined]
+                if field.name in _KEPT and field.name in value:
+                    self.check(value[field.name], field.type, f"{path}.{field.name}", depth + 1)
         else:
             self.check(value, inspect.type_info(_BLOCKS[name]), path, depth + 1)
 
@@ -191,6 +194,9 @@ class _Walker:
             return
         for expression in template.expressions:
             self.check_expression(expression, path)
+        if path.endswith(".when") and not any(template.expressions):
+            hint = f"did you mean '{{{{{text}}}}}'?"
+            self.say("constant_condition", path, "a condition without {{…}} is always the same", hint, fatal=False)
 
     def check_expression(self, expression: Expression, path: str) -> None:
         root = str(expression.path[0])
@@ -270,6 +276,6 @@ def _known(value: Json, *, block: bool = False) -> Json:
         return value
     out = {key: _known(item, block=key in ("blocks", "fallback")) for key, item in value.items()}
     if block and out.get("type") not in _BLOCKS:
-        kept = {key: out[key] for key in ("when", "fallback") if key in out}
+        kept = {key: out[key] for key in _KEPT if key in out}
         return {"type": "unknown", "name": str(out.get("type")), **kept}
     return out

@@ -60,28 +60,29 @@ def _blocks(specs: list[model.BlockSpec], resolver: Resolver, around: _Fallback)
 
 def _block(spec: model.BlockSpec, resolver: Resolver, around: _Fallback) -> list[rows.Block]:
     """A block, or what stands in for it; nothing when its condition does not hold."""
-    if not _holds(spec.when, resolver):
-        return []
     fallback = spec.fallback if spec.fallback is not None else around
     try:
+        if not _holds(spec.when, resolver):
+            return []
         drawn = _DRAW[type(spec)](spec, resolver, fallback)
     except UnsupportedError as error:
         if fallback is None:
             raise
         resolver.note(f"{error}: its fallback is shown")
         return [] if isinstance(fallback, str) else _block(fallback, resolver, None)
-    return [_dressed(block, spec, resolver) for block in drawn]
+    return _dressed(drawn, spec, resolver)
 
 
-def _dressed(block: rows.Block, spec: model.BlockSpec, resolver: Resolver) -> rows.Block:
-    """The block with its label, actions and requirements."""
-    if not (spec.accessibility or spec.actions or spec.requires):
-        return block
+def _dressed(drawn: list[rows.Block], spec: model.BlockSpec, resolver: Resolver) -> list[rows.Block]:
+    """What was drawn with its label, actions and requirements; `+N more` goes where its list goes."""
+    if not drawn or not (spec.accessibility or spec.actions or spec.requires):
+        return drawn
+    block = drawn[0] if len(drawn) == 1 else rows.SectionBlock("", drawn)
     instead: rows.Block | None = None
     if spec.requires and isinstance(spec.fallback, msgspec.Struct):
         found = _block(spec.fallback, resolver, None)
         instead = found[0] if len(found) == 1 else rows.SectionBlock("", found) if found else None
-    return msgspec.structs.replace(
+    dressed = msgspec.structs.replace(
         block,
         spoken=resolver.text(spec.accessibility.label) if spec.accessibility else "",
         actions=[
@@ -91,14 +92,16 @@ def _dressed(block: rows.Block, spec: model.BlockSpec, resolver: Resolver) -> ro
         requires=list(spec.requires),
         fallback=instead,
     )
+    return [dressed]
 
 
 def _holds(when: str | model.When | None, resolver: Resolver) -> bool:
     if when is None:
         return True
+    with resolver.unnoted():  # that something is not there is what conditions are for
+        value = resolver.value(when if isinstance(when, str) else f"{{{{{when.path}}}}}")
     if isinstance(when, str):
-        return _truth(resolver.value(when))
-    value = resolver.value(f"{{{{{when.path}}}}}")
+        return _truth(value)
     if when.eq is not msgspec.UNSET:
         return bool(value == when.eq)
     if when.ne is not msgspec.UNSET:

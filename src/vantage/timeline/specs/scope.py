@@ -1,5 +1,7 @@
 """What templates see of a call, and what they make of it, within limits that are counted and not timed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -103,6 +105,13 @@ class Resolver:
         if text not in self.notes:
             self.notes.append(text)
 
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """What is evaluated here leaves no notes."""
+        kept = list(self.notes)
+        yield
+        self.notes = kept
+
     def value(self, template: str) -> Json:
         """What a template stands for. One that is a single expression keeps its value's type."""
         read = read_template(template)
@@ -148,7 +157,7 @@ class Resolver:
             return None
         self.steps += 1
         value = self.scope.look_up(expression.path)
-        if value is MISSING:
+        if value is MISSING and not any(call.name == "default" for call in expression.filters):
             self.note(f"nothing at {expression.source or '.'.join(map(str, expression.path))}")
         for call in expression.filters:
             known = FILTERS.get(call.name)
