@@ -117,6 +117,17 @@ def test_wrapping_keeps_styles_and_prefixes():
     ]
 
 
+@given(
+    CLEAN, st.integers(1, 30), st.sampled_from(["", "• ", "12345678 +"]), st.sampled_from(["", "    "]), st.booleans()
+)
+def test_wrapped_lines_never_exceed_the_width(text, size, first, rest, hard):
+    lines = wrap([Span(text)], size, [Span(first)] if first else [], [Span(rest)] if rest else [], hard=hard)
+    assert lines
+    for line in lines:
+        assert width_of(line) <= max(size, 2)
+    assert "".join(map(text_of, lines)).replace(" ", "") == (first + text).replace(" ", "")
+
+
 @pytest.mark.parametrize(
     ("dirty", "clean"),
     [

@@ -174,7 +174,7 @@ def wrap(
     """
     text = text_of(spans)
     if not text:
-        return [list(first)]
+        return [list(first)] if width is None or width_of(first) <= width else above(first, width) or [[]]
     if "\n" in text:
         out: list[Line] = []
         for paragraph in _paragraphs(spans):
@@ -195,6 +195,8 @@ def wrap(
         lines: list[Line] = [[*rest, Span(text[start:end], style)] for start, end in pieces]
     else:
         lines = [[*rest, *slice_line(spans, start, end)] for start, end in pieces]
+    if not lines:  # nothing but spaces, and more of them than the line holds
+        return [list(first)]
     lines[0][: len(rest)] = first
     return lines
 
