@@ -393,13 +393,21 @@ def test_remember_and_recall_are_specs_and_say_what_a_presenter_would():
         ("# Title\n\nwords", rows.MarkdownBlock("# Title\n\nwords")),
         ("see:\n\n```sh\nls\n```", rows.MarkdownBlock("see:\n\n```sh\nls\n```")),
         ("just words - and a dash", rows.OutputBlock("just words - and a dash")),
-        ("# " + "x" * 70_000, rows.OutputBlock("# " + "x" * 70_000)),
     ],
 )
 def test_raw_answers_are_drawn_as_what_they_plainly_are(output, block):
     timeline = Timeline()
     timeline.add({"type": "tool_end", "tool": "mystery", "args": {}, "output": output})
     assert timeline.rows[0].blocks == [block]
+
+
+def test_a_very_long_raw_answer_says_how_long_it_is_and_is_kept_whole():
+    timeline = Timeline()
+    timeline.add({"type": "tool_end", "tool": "mystery", "args": {}, "output": "# " + "x" * 70_000})
+    assert timeline.rows[0].blocks == [
+        rows.OutputBlock("# " + "x" * 70_000),
+        rows.TextBlock("70,002 characters in all", "dim"),
+    ]
 
 
 def test_a_raw_diff_is_drawn_as_one():

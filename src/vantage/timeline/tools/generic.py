@@ -6,7 +6,7 @@ import re
 from vantage.events import compact_json
 from vantage.timeline.calls import ToolCall
 from vantage.timeline.patch import parse_patch
-from vantage.timeline.row import Block, DiffBlock, MarkdownBlock, OutputBlock, head
+from vantage.timeline.row import Block, DiffBlock, MarkdownBlock, OutputBlock, TextBlock, head
 from vantage.timeline.tools import Presentation, error_blocks
 
 MOST_CHARACTERS = 64 * 1024
@@ -40,4 +40,5 @@ def _answer(call: ToolCall) -> list[Block]:
             return [DiffBlock(files)]
         if len(text) <= _SHORT and _MARKDOWN.search(text):
             return [MarkdownBlock(text)]
-    return [OutputBlock(text)]
+    size: list[Block] = [TextBlock(f"{len(text):,} characters in all", "dim")] if len(text) > MOST_CHARACTERS else []
+    return [OutputBlock(text), *size]
