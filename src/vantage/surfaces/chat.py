@@ -41,8 +41,8 @@ BLANK = " \t\n"
 FOLD_LINES = 8
 """A longer body is folded, where the client can fold."""
 
-GLYPHS = {"none": "•", "running": "⏳", "ok": "✅", "error": "❌"}
-ASCII_GLYPHS = {"none": "*", "running": "[running]", "ok": "[ok]", "error": "[failed]"}
+GLYPHS = {"none": "•", "running": "⏳", "ok": "✅", "warning": "⚠️", "error": "❌"}
+ASCII_GLYPHS = {"none": "*", "running": "[running]", "ok": "[ok]", "warning": "[warning]", "error": "[failed]"}
 CHECKS = {"pending": "□ ", "in_progress": "▶ ", "completed": "✔ "}
 
 

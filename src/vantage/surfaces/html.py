@@ -64,7 +64,7 @@ _END_WINDOW = 512
 MAX_SECTIONS = 8
 """Sections nested deeper than this are drawn below each other."""
 
-BULLETS = {"none": "•", "running": "◌", "ok": "✓", "error": "✗"}
+BULLETS = {"none": "•", "running": "◌", "ok": "✓", "warning": "!", "error": "✗"}
 
 
 class Scene:

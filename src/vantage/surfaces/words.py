@@ -12,7 +12,7 @@ from vantage.presentation import PresentationContext
 from vantage.text.sanitize import sanitize
 from vantage.timeline.row import Block, SectionBlock, shown_blocks
 
-STATUS_WORDS = {"none": "", "running": "running", "ok": "done", "error": "failed"}
+STATUS_WORDS = {"none": "", "running": "running", "ok": "done", "warning": "warning", "error": "failed"}
 CHECK_WORDS = {"pending": "to do", "in_progress": "in progress", "completed": "done"}
 
 

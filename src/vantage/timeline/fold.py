@@ -167,12 +167,12 @@ class Timeline:
         word = event.type.title()
         message = re.sub(rf"\A\s*{word}:\s*", "", event.message, flags=re.IGNORECASE).strip()
         title = [Span(word, ALARM), Span(f": {message}" if message else "", RED)]
-        return Fixed(self._id(), event, "notice", title, "error")
+        return Fixed(self._id(), event, "notice", title, "warning" if isinstance(event, ev.Warning) else "error")
 
     def _gap(self, event: ev.PtyGap) -> Entry:
         why = f" ({event.why})" if event.why else ""
         said = f": terminal output from byte {event.start} to {event.end} is no longer kept{why}"
-        return Fixed(self._id(), event, "notice", [Span("Gap", ALARM), Span(said, RED)], "error")
+        return Fixed(self._id(), event, "notice", [Span("Gap", ALARM), Span(said, RED)], "warning")
 
     def _unknown(self, event: ev.UnknownEvent) -> Entry:
         shown = {key: value for key, value in event.data.items() if key != "type"}

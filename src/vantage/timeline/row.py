@@ -12,7 +12,7 @@ from vantage.presentation import PresentationContext
 from vantage.text.spans import Line, Span, text_of
 from vantage.text.style import ACCENT, NORMAL, VERB, Style
 
-Status = Literal["none", "running", "ok", "error"]
+Status = Literal["none", "running", "ok", "warning", "error"]
 """`none` for what has no outcome: messages, reasoning, notices."""
 
 Kind = Literal["message", "reasoning", "user", "tool", "notice", "event"]

@@ -22,7 +22,7 @@ from vantage.text.width import take, take_end, width
 from vantage.text.wrap import trim, wrap
 from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
-_BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "error": RED}
+_BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "warning": RED, "error": RED}
 _BLANK = ("", " ")
 _LEAST = 20
 """Columns that sub-agents' indents leave at the least."""
