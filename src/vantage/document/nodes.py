@@ -5,12 +5,16 @@ runs share. That is what every surface needs, and what makes wrapping a matter o
 Text in nodes is as the author wrote it; surfaces sanitise what they draw.
 """
 
+import re
 from typing import Literal
 
 import msgspec
 
 STRONG, EMPHASIS, STRIKE, CODE, MATH, HTML = 1, 2, 4, 8, 16, 32
 """Marks of a `Text` run, combined with `|`. HTML is markup shown as text, never interpreted."""
+
+_LANGUAGE = re.compile(r"[\w+#.-]*")
+"""An info string that is nothing but a language's name."""
 
 Align = Literal["none", "left", "center", "right"]
 
@@ -62,6 +66,12 @@ class CodeBlock(msgspec.Struct, frozen=True, tag="code_block"):
     """The first word of the info string."""
     info: str = ""
     fenced: bool = True
+
+    @property
+    def caption(self) -> str:
+        """What the info string says beyond the language: a file's name, a title."""
+        info = self.info.strip()
+        return "" if _LANGUAGE.fullmatch(info) else info
 
 
 class MathBlock(msgspec.Struct, frozen=True, tag="math_block"):

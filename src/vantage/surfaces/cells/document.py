@@ -94,6 +94,8 @@ def code_lines(text: str, language: str, page: Page) -> list[Line]:
 def _code(block: nodes.CodeBlock, page: Page, base: Style) -> list[Line]:
     if block.fenced:
         lines = code_lines(block.text, block.language, page)
+        if caption := block.caption:
+            lines = [*wrap([Span(page.clean(caption), ACCENT)], page.width), *lines]
     else:
         indent = [Span("    ")]
         lines = page.hang(indent, indent, lambda inner: code_lines(block.text, "", inner))
