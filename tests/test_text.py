@@ -92,6 +92,7 @@ def test_breaks_fit_and_lose_only_spaces(text, first, rest, hard):
         ("one two three", 7, ["one two", "three"]),
         ("codex-rs/tui/src/markdown.rs", 12, ["codex-rs/", "tui/src/", "markdown.rs"]),
         ("run --flag -v now", 8, ["run", "--flag", "-v now"]),
+        ("0.0.0.0:8080->80/tcp", 14, ["0.0.0.0:8080->", "80/tcp"]),
         ("see https://x.io/a", 13, ["see", "https://x.io/", "a"]),
         ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
         ("a   b", 3, ["a", "b"]),

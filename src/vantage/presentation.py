@@ -24,7 +24,7 @@ COMPACT = 100
 COLOR_DEPTHS = (0, 16, 256, TRUE_COLOR)
 
 
-class PresentationContext(msgspec.Struct, frozen=True, kw_only=True):
+class PresentationContext(msgspec.Struct, frozen=True):
     """Display capabilities and constraints of a client."""
 
     content_width: int = 80

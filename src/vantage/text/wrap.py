@@ -17,12 +17,9 @@ _CLOSING = frozenset(")]}>,.;:!?'\"%…、。，．・：；！？）］｝」�
 _OPENING = frozenset("([{<（［｛「『【〈《〔‘“")
 
 
-def _break_after(text: str, at: int, floor: int) -> bool:
-    """Whether a line may end behind the `/` or `-` at `at`: inside a word, not in `//`, `--flag` or `a -b`."""
-    if at <= floor or at + 1 >= len(text):
-        return False
-    before, after = text[at - 1], text[at + 1]
-    return before not in " -/" and after not in " -/"
+def _is_joint(before: str, joint: str, after: str) -> bool:
+    """Whether a line may end behind a `/` or `-`: inside a word, not in `//`, `--flag`, `a -b` or `8080->80`."""
+    return before not in " -/" and (after.isalnum() if joint == "-" else after not in " -/")
 
 
 def _narrow_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
@@ -45,7 +42,7 @@ def _narrow_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]
             joint = max(text.rfind("/", indent, joint + 1), text.rfind("-", indent, joint + 1))
             if joint <= max(best, indent):
                 break
-            if _break_after(text, joint, indent):
+            if joint + 1 < end and _is_joint(text[joint - 1], text[joint], text[joint + 1]):
                 best = resume = joint + 1
                 break
             joint -= 1
@@ -88,7 +85,7 @@ def _wide_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
                 wide = cluster_width == 2 or (stop + 1 < count and clusters[stop + 1][1] == 2)
                 if cluster in "/-":
                     before = clusters[stop - 1][0] if stop > index else " "
-                    if before not in " -/" and following not in " -/":
+                    if _is_joint(before, cluster, following):
                         best = stop + 1
                 elif wide and following not in _CLOSING and cluster not in _OPENING and following != " ":
                     best = stop + 1
