@@ -286,30 +286,6 @@ def test_sections_are_headings_and_addresses_links():
     )
 
 
-def test_sections_without_end_are_said_whole():
-    block = TextBlock("the innermost")
-    for depth in range(3000):
-        block = SectionBlock(f"level{depth}", [block])
-    everything = everything_of(block)
-    assert "the innermost" in everything
-    assert all(f"level{depth}" in everything for depth in range(3000))
-
-
-def test_what_the_client_cannot_show_gives_way():
-    table = TableBlock(["a"], [["1"]], requires=["tables"], fallback=TextBlock("a is 1"))
-    pie = TextBlock("pie", requires=["mermaid"])
-    for block in (table, SectionBlock("x", [table, pie])):
-        assert "a is 1" in everything_of(block)
-        assert "pie" not in everything_of(block)
-    assert "a is 1" not in everything_of(table, TABLES)
-
-
-def test_an_address_that_is_too_long_is_spelt_out():
-    address = "https://example.com/" + "a" * 100_000
-    assert everything_of(MarkdownBlock(f"[here]({address})")).replace("\n", "").count("a") > 100_000
-    assert "example.com/aaa" in everything_of(TextBlock("x", actions=[Action("open", address, "here")]))
-
-
 def test_what_cannot_be_drawn_is_shown_as_text():
     class Strange(msgspec.Struct, tag="strange"):
         value: str

@@ -4,6 +4,7 @@ An entry takes in events cheaply (deltas are only collected) and is drawn up as 
 """
 
 import re
+from abc import ABC, abstractmethod
 
 from vantage import events as ev
 from vantage.events import Json
@@ -36,7 +37,7 @@ class Pieces:
         return self._parts[0]
 
 
-class Entry:
+class Entry(ABC):
     """Where the row's id, place and cache are; the rest is each kind's own."""
 
     kind: Kind
@@ -66,8 +67,9 @@ class Entry:
             self._row = self._draw()
         return self._row
 
+    @abstractmethod
     def _draw(self) -> Row:
-        raise NotImplementedError
+        """The row as things stand."""
 
     def _make(
         self,
