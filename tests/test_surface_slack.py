@@ -247,26 +247,6 @@ def everything_of(block, context=SLACK) -> str:
     return said([message(block)], context)
 
 
-def test_an_icon_stands_before_the_title():
-    row = Row(id="r", kind="tool", status="ok", title=head("Berlin"), icon="cloud.sun", trailing="21°\n\nsunny")
-    assert head_of(row) == "✅ 🌤️ Berlin · 21° sunny"
-    assert head_of(msgspec.structs.replace(row, icon="nothing known")) == "✅ 🔹 Berlin · 21° sunny"
-    assert head_of(msgspec.structs.replace(row, status="none")) == "🌤️ Berlin · 21° sunny"
-    plain = msgspec.structs.replace(SLACK, supports_unicode=False)
-    assert head_of(msgspec.structs.replace(row, trailing=""), plain) == "[ok] Berlin"
-
-
-def test_a_title_is_cut_between_graphemes():
-    family = "👨‍👩‍👧‍👦"
-    row = Row(id="r", kind="tool", status="ok", title=head("Ran", family * 300 + "end"), cut_title="tail")
-    assert head_of(row) == f"✅ Ran {family * 115}…"
-    middle = msgspec.structs.replace(row, cut_title="middle")
-    assert head_of(middle) == f"✅ Ran {family * 56}…{family * 56}end"
-    short = msgspec.structs.replace(row, title=head("Ran", "a\nb" * 30))
-    assert head_of(short).startswith("✅ Ran a ba b")
-    assert "…" not in head_of(short)
-
-
 def test_sections_are_headings_and_addresses_links():
     actions = [
         Action("copy", "secret"),

@@ -302,26 +302,6 @@ def everything_of(block, context=PHONE) -> str:
     return "\n".join(part["text"] for part in output)
 
 
-def test_an_icon_stands_before_the_title():
-    row = Row(id="r", kind="tool", status="ok", title=head("Berlin"), icon="cloud.sun", trailing="21°\n\nsunny")
-    assert texts_head(row) == "✅ 🌤️ Berlin · 21° sunny"
-    assert texts_head(msgspec.structs.replace(row, icon="nothing known")) == "✅ 🔹 Berlin · 21° sunny"
-    assert texts_head(msgspec.structs.replace(row, status="none")) == "🌤️ Berlin · 21° sunny"
-    plain = msgspec.structs.replace(PHONE, supports_unicode=False)
-    assert texts_head(msgspec.structs.replace(row, trailing=""), plain) == "[ok] Berlin"
-
-
-def test_a_title_is_cut_between_graphemes():
-    family = "👨‍👩‍👧‍👦"
-    row = Row(id="r", kind="tool", status="ok", title=head("Ran", family * 300 + "end"), cut_title="tail")
-    assert texts_head(row) == f"✅ Ran {family * 115}…"
-    middle = msgspec.structs.replace(row, cut_title="middle")
-    assert texts_head(middle) == f"✅ Ran {family * 56}…{family * 56}end"
-    short = msgspec.structs.replace(row, title=head("Ran", "a\nb" * 30))
-    assert texts_head(short).startswith("✅ Ran a ba b")
-    assert "…" not in texts_head(short)
-
-
 def test_sections_are_headings_and_addresses_links():
     actions = [
         Action("copy", "secret"),

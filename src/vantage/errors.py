@@ -1,5 +1,15 @@
 """Every error: whose fault it is, its code on the wire, and the way out."""
 
+from collections.abc import Iterable
+
+
+def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """What somebody who wrote `word` may have meant, for a hint."""
+    from difflib import get_close_matches  # noqa: PLC0415 -- only a mistake needs it
+
+    close = get_close_matches(word, list(known), 1, cutoff)
+    return close[0] if close else None
+
 
 class VantageError(Exception):
     """Something Vantage could not do. `hint` says what to do instead."""

@@ -14,13 +14,12 @@ FALLBACK_COLUMNS = 80
 TRUE_COLOR = 16_777_216
 
 # Terminals are named in TERM, in TERM_PROGRAM, or by a variable of their own. Names are compared without case.
-_TRUE_COLOR_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "contour", "wezterm", "rio")
-_TRUE_COLOR_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "hyper", "mintty", "contour", "rio"})
+# These have every colour, and links.
+_MODERN_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "contour", "wezterm", "rio")
+_MODERN_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "hyper", "mintty", "contour", "rio"})
 # Only those that draw sixels as they are installed: xterm and VS Code can, but have to be told to.
 _SIXEL_TERMS = ("foot", "mlterm", "contour", "yaft", "wezterm", "rio")
 _SIXEL_PROGRAMS = frozenset({"iterm.app", "wezterm", "mintty", "mlterm", "contour", "rio"})
-_LINK_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "contour", "wezterm", "rio")
-_LINK_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "hyper", "mintty", "contour", "rio"})
 _LINK_VARIABLES = ("WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
 _LINK_VTE = 5000
 """The release of GNOME's terminal widget that learnt links, as VTE_VERSION has it."""
@@ -102,8 +101,8 @@ def _able_depth(environment: Mapping[str, str]) -> int:
     if (
         environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
         or term.endswith("-direct")
-        or term.startswith(_TRUE_COLOR_TERMS)
-        or (environment.get("TERM_PROGRAM", "").lower() in _TRUE_COLOR_PROGRAMS and not _is_multiplexed(environment))
+        or term.startswith(_MODERN_TERMS)
+        or (environment.get("TERM_PROGRAM", "").lower() in _MODERN_PROGRAMS and not _is_multiplexed(environment))
     ):
         return TRUE_COLOR
     return 256 if "256color" in term else 16
@@ -134,8 +133,8 @@ def _has_hyperlinks(environment: Mapping[str, str]) -> bool:
         return False
     vte = environment.get("VTE_VERSION", "")
     return (
-        environment.get("TERM", "").lower().startswith(_LINK_TERMS)
-        or environment.get("TERM_PROGRAM", "").lower() in _LINK_PROGRAMS
+        environment.get("TERM", "").lower().startswith(_MODERN_TERMS)
+        or environment.get("TERM_PROGRAM", "").lower() in _MODERN_PROGRAMS
         or any(environment.get(name) for name in _LINK_VARIABLES)
         or (vte.isdigit() and int(vte) >= _LINK_VTE)
     )

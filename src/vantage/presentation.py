@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from vantage import live_terminal
-from vantage.errors import InputError
+from vantage.errors import InputError, nearest_word
 from vantage.live_terminal import TRUE_COLOR, LiveTerminal
 
 TableMode = Literal["auto", "wrap", "truncate", "transpose", "records", "off"]
@@ -312,11 +312,9 @@ def profile(name: str, **overrides: Any) -> PresentationContext:
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:
-    import difflib  # noqa: PLC0415 - only a mistake needs it
-
     known = list(known)
-    close = difflib.get_close_matches(str(word).lower(), known, n=1)
-    return f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}"
+    close = nearest_word(str(word).lower(), known)
+    return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
 
 
 def system_instructions(

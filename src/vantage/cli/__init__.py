@@ -30,10 +30,10 @@ class _Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from vantage.errors import nearest_word
 
-            near = get_close_matches(args[0], _COMMANDS, 1)
-            hint = f"did you mean '{near[0]}'?" if near else "see 'vantage --help'"
+            near = nearest_word(args[0], _COMMANDS)
+            hint = f"did you mean '{near}'?" if near else "see 'vantage --help'"
             ctx.fail(f"there is no command '{args[0]}': {hint}")
         return super().resolve_command(ctx, args)
 

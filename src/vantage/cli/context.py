@@ -3,27 +3,12 @@
 claude --append-system-prompt "$(vantage context)"
 """
 
-from typing import Any
-
 import click
 
-
-class _OneLineUsage(click.Command):
-    """Wrong usage is reported in one line: what a script gets on stderr is the error, not the manual."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        try:
-            return super().make_context(*args, **kwargs)
-        except click.UsageError as error:
-            error.ctx = None  # click prints the usage of the context it finds here
-            raise
+from vantage.cli.shared import OneLineCommand, WrongUsage
 
 
-class _WrongUsage(click.ClickException):
-    exit_code = 2
-
-
-@click.command(cls=_OneLineUsage)
+@click.command(cls=OneLineCommand)
 @click.option("--profile", "name", default="terminal", metavar="NAME", help="terminal, telegram, web, slack or api.")
 @click.option("--width", type=click.IntRange(1, 65_535), metavar="N", help="Cells of content, instead of its own.")
 @click.option("--json", "as_json", is_flag=True, help="The context as JSON, ready to be sent as `presentation`.")
@@ -41,7 +26,7 @@ def context(name: str, width: int | None, as_json: bool) -> None:
     try:
         display = profile(name, **({} if width is None else {"content_width": width}))
     except InputError as error:
-        raise _WrongUsage(str(error)) from error
+        raise WrongUsage(str(error)) from error
     # As bytes: a prompt is UTF-8 whatever the locale, and `≤` must not fail where stdout is Latin-1.
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(display.to_dict()), indent=2))

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from vantage.cli.shared import SURFACES
+
 _SOURCES = ("auto", "vantage")
-_SURFACES = ("terminal", "plain", "html", "telegram", "slack")
 
 
 @click.command(name="format")
@@ -13,9 +14,7 @@ _SURFACES = ("terminal", "plain", "html", "telegram", "slack")
 @click.option(
     "--from", "source", type=click.Choice(_SOURCES), default="auto", show_default=True, help="Whose stream it is."
 )
-@click.option(
-    "--surface", type=click.Choice(_SURFACES), default="terminal", show_default=True, help="What to draw for."
-)
+@click.option("--surface", type=click.Choice(SURFACES), default="terminal", show_default=True, help="What to draw for.")
 @click.option(
     "--width",
     type=click.IntRange(0, 10_000),

@@ -15,6 +15,7 @@ import msgspec
 
 from vantage import extensions, live_terminal
 from vantage.cli.live import LiveRegion
+from vantage.cli.shared import PROFILES
 from vantage.conversation.home import specs_folder
 from vantage.errors import EventError
 from vantage.events import Event, UnknownEvent, decode_event
@@ -153,7 +154,7 @@ class _Whole:
         from vantage.presentation import profile
         from vantage.surfaces import draw
 
-        name = {"html": "web", "plain": "api"}.get(self._surface, self._surface)
+        name = PROFILES.get(self._surface, self._surface)
         output = draw(self._timeline.rows, profile(name, **self._overrides), self._surface).output
         text = output if isinstance(output, str) else msgspec.json.format(msgspec.json.encode(output)).decode()
         _write(text + "\n")

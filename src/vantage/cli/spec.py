@@ -10,52 +10,36 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from vantage.cli.shared import PROFILES, SURFACES, OneLineCommand, WrongUsage
+
 if TYPE_CHECKING:
     from vantage.conversation.spec_files import Found
     from vantage.events import Json
     from vantage.presentation import PresentationContext
     from vantage.timeline.row import Row
 
-_SURFACES = ("terminal", "plain", "html", "telegram", "slack")
-_PROFILES = {"plain": "api", "html": "web"}
-"""Surface → the profile it is drawn with, where that has another name."""
 _POLL = 0.25
 """Seconds between two looks at a watched file."""
 
 Wait = Callable[[], None]
 
 
-class _Command(click.Command):
-    """Wrong usage is reported in one line: what a script gets on stderr is the error, not the manual."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        try:
-            return super().make_context(*args, **kwargs)
-        except click.UsageError as error:
-            error.ctx = None  # click prints the usage of the context it finds here
-            raise
-
-
 class _Group(click.Group):
-    command_class = _Command
+    command_class = OneLineCommand
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            raise _WrongUsage(f"there is no command '{args[0]}': {_near(args[0], self.commands)}")
+            raise WrongUsage(f"there is no command '{args[0]}': {_near(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
 
-class _WrongUsage(click.ClickException):
-    exit_code = 2
-
-
 def _near(word: str, known: Any) -> str:
-    from difflib import get_close_matches
+    from vantage.errors import nearest_word
 
-    close = get_close_matches(word, list(known), 1)
-    return f"did you mean '{close[0]}'?" if close else f"use one of {', '.join(known)}"
+    close = nearest_word(word, known)
+    return f"did you mean '{close}'?" if close else f"use one of {', '.join(known)}"
 
 
 @click.group(cls=_Group)
@@ -139,7 +123,7 @@ class Sample(NamedTuple):
 @click.option("--error", metavar="TEXT", help="The call failed with this message.")
 @click.option("--running", is_flag=True, help="The call has not ended.")
 @click.option(
-    "--surface", type=click.Choice([*_SURFACES, "all"]), default="all", show_default=True, help="What to draw for."
+    "--surface", type=click.Choice([*SURFACES, "all"]), default="all", show_default=True, help="What to draw for."
 )
 @click.option("--width", type=click.IntRange(1, 65_535), metavar="N", help="Cells of content, instead of each's own.")
 @click.option("--watch", is_flag=True, help="Draw again whenever the file changes; Ctrl-C leaves.")
@@ -154,7 +138,7 @@ def preview(wait: Wait | None, /, file: Path, surface: str, width: int | None, w
       vantage spec preview weather.json --args '{"location": "Seattle"}' --output @seattle.json
       vantage spec preview examples/specs/weather.json --surface terminal --watch
     """
-    surfaces = _SURFACES if surface == "all" else (surface,)
+    surfaces = SURFACES if surface == "all" else (surface,)
 
     def show() -> None:
         page = "\n".join(_page(file, surfaces, width, given))
@@ -278,7 +262,7 @@ def _context(surface: str, width: int | None) -> PresentationContext:
     if surface == "terminal":  # the one on stdout, so that a pipe gets no colours
         context = terminal_context(live_terminal.read((1,)))
     else:
-        context = profile(_PROFILES.get(surface, surface))
+        context = profile(PROFILES.get(surface, surface))
     return context if width is None else msgspec.structs.replace(context, content_width=width)
 
 
@@ -292,11 +276,11 @@ def _chosen(file: Path, tool: str | None) -> Found:
     if len(specs) == 1:
         (found,) = specs
     elif tool is None:
-        raise _WrongUsage(f"{file} has specs of {', '.join(named)}: choose one with --tool")
+        raise WrongUsage(f"{file} has specs of {', '.join(named)}: choose one with --tool")
     else:
         matching = [found for name, found in named.items() if normal_name(name) == normal_name(tool)]
         if not matching:
-            raise _WrongUsage(f"{file} has no spec of '{tool}': {_near(tool, named)}")
+            raise WrongUsage(f"{file} has no spec of '{tool}': {_near(tool, named)}")
         (found, *_) = matching
     if found.refused:
         raise _RefusedError(list(report(file, found)))
@@ -365,7 +349,7 @@ def _text(option: str, text: str) -> str:
     try:
         return Path(text[1:]).read_text("utf-8", errors="replace")
     except OSError as error:
-        raise _WrongUsage(f"{option}: cannot read {text[1:]}: {error.strerror}") from error
+        raise WrongUsage(f"{option}: cannot read {text[1:]}: {error.strerror}") from error
 
 
 def _json(option: str, text: str) -> Json:
@@ -375,7 +359,7 @@ def _json(option: str, text: str) -> Json:
         return msgspec.json.decode(_text(option, text))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         way_out = """give JSON, as '{"x": 1}', or @file"""
-        raise _WrongUsage(f"{option} is not JSON: {error}: {way_out}") from error
+        raise WrongUsage(f"{option} is not JSON: {error}: {way_out}") from error
 
 
 def _print(text: str) -> None:

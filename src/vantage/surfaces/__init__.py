@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from vantage.errors import InputError
+from vantage.errors import InputError, nearest_word
 from vantage.presentation import PresentationContext
 from vantage.surfaces.rendered import Rendered
 from vantage.timeline.row import Row
@@ -22,10 +22,8 @@ SURFACES = {
 def draw(rows: Iterable[Row], context: PresentationContext, surface: str = "terminal", **options: Any) -> Rendered:
     """The rows as a surface shows them, and what had to be given up."""
     if surface not in SURFACES:
-        from difflib import get_close_matches  # noqa: PLC0415 -- only for the hint
-
-        near = get_close_matches(surface, SURFACES, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(SURFACES)}"
+        near = nearest_word(surface, SURFACES)
+        hint = f"did you mean {near!r}?" if near else f"one of {', '.join(SURFACES)}"
         raise InputError(f"there is no surface {surface!r}", hint=hint)
     function = getattr(import_module(f"vantage.surfaces.{surface}"), SURFACES[surface])
     rendered: Rendered = function(rows, context, **options)

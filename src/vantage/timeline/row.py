@@ -238,6 +238,10 @@ def shown_blocks(blocks: list[Block], context: PresentationContext) -> list[Bloc
     return out
 
 
+IN = Span("in", ACCENT)
+"""The word between what was done and where."""
+
+
 def head(verb: str, *rest: str | Span, style: Style = VERB) -> Line:
     """A head: the verb, then its objects, a space between them; empty ones are left out."""
     line = [Span(verb, style)]

@@ -29,8 +29,8 @@ def action_lines(block: rows.Block, page: Page) -> list[Line]:
     """Addresses to open, one a line; the other actions are for clients with buttons."""
     out: list[Line] = []
     for action in block.actions:
-        if action.type == "open" and (address := page.clean(action.value).replace("\n", " ").strip()):
-            label = page.clean(action.label).replace("\n", " ").strip()
+        if action.type == "open" and (address := page.line(action.value).strip()):
+            label = page.line(action.label).strip()
             style = Style("accent", link=safe_url(action.value))
             named = [Span(f"{label}: ")] if label and label != address else []
             out += wrap([Span(f"{page.glyphs.arrow} "), *named, Span(address, style)], page.width, (), [Span("  ")])
@@ -66,7 +66,7 @@ def _unwrapped(page: Page) -> Page:
 def _key_value(block: rows.KeyValueBlock, page: Page) -> list[Line]:
     out: list[Line] = []
     for key, value in block.pairs:
-        name = page.clean(key).replace("\n", " ")
+        name = page.line(key)
         out += wrap([Span(f"{name}: ", ACCENT), Span(page.clean(value))], page.width, (), [Span("  ")])
     return out
 
@@ -75,7 +75,7 @@ def _badges(block: rows.BadgesBlock, page: Page) -> list[Line]:
     style = Style(block.color)
     spans: Line = []
     for item in block.items:
-        text = page.clean(item).replace("\n", " ")
+        text = page.line(item)
         spans += [Span(" ")] if spans else []
         spans.append(Span(f"{page.glyphs.left}{text}{page.glyphs.right}", style))
     return wrap(spans, page.width) if spans else []
@@ -85,9 +85,9 @@ def _list(block: rows.ListBlock, page: Page) -> list[Line]:
     shown = block.items[: block.max_items] if block.max_items is not None else block.items
     out: list[Line] = []
     for item in shown:
-        spans = [Span(page.clean(item.title).replace("\n", " "))]
+        spans = [Span(page.line(item.title))]
         if item.status:
-            badge = page.clean(item.status).replace("\n", " ")
+            badge = page.line(item.status)
             spans += [Span(" "), Span(f"{page.glyphs.left}{badge}{page.glyphs.right}", COLORFUL)]
         out += wrap(spans, page.width, [Span("- ")], [Span("  ")])
         if item.subtitle:
@@ -158,7 +158,7 @@ def _table(block: rows.TableBlock, page: Page) -> list[Line]:
 
 
 def _image(block: rows.ImageBlock, page: Page) -> list[Line]:
-    alt = page.clean(block.alt).replace("\n", " ")
+    alt = page.line(block.alt)
     return wrap([Span(f"[image: {alt}]" if alt else "[image]")], page.width)
 
 
@@ -168,7 +168,7 @@ def _progress(block: rows.ProgressBlock, page: Page) -> list[Line]:
     filled = round(share * room)
     bar = [Span(page.glyphs.full * filled, COLORFUL), Span(page.glyphs.empty * (room - filled), ACCENT)]
     line = [*bar, Span(f" {round(share * 100)}%")]
-    label = page.clean(block.label).replace("\n", " ")
+    label = page.line(block.label)
     if label and page.width is not None and width_of(line) + 1 + len(label) > page.width:
         return [*wrap([Span(label)], page.width), *wrap(line, page.width)]
     return wrap([*line, Span(f" {label}" if label else "")], page.width)
@@ -177,7 +177,7 @@ def _progress(block: rows.ProgressBlock, page: Page) -> list[Line]:
 def _terminal(block: rows.TerminalBlock, page: Page) -> list[Line]:
     if block.content.strip():
         return _output(rows.OutputBlock(block.content), page)
-    name = page.clean(block.block_id).replace("\n", " ")
+    name = page.line(block.block_id)
     return wrap([Span(f"[terminal block {name}]", ACCENT)], page.width)
 
 
@@ -237,7 +237,7 @@ def _hunk_lines(hunk: _Same, width: int | None, clean: Callable[[str], str]) -> 
 
 def _section(block: rows.SectionBlock, page: Page) -> list[Line]:
     """The heading of the blocks that follow: see `flat_blocks`."""
-    title = page.clean(block.title).replace("\n", " ")
+    title = page.line(block.title)
     return wrap([Span(title, BOLD)], page.width) if title else []
 
 

@@ -148,7 +148,7 @@ def _item(item: nodes.Item, base: Style, page: Page, *, tight: bool) -> list[Lin
 
 
 def _footnote(block: nodes.FootnoteDef, page: Page, base: Style) -> list[Line]:
-    label = page.clean(f"[{block.label}]").replace("\n", " ")
+    label = page.line(f"[{block.label}]")
     indent = [Span("    ")]
 
     def children(inner: Page) -> list[Line]:

@@ -78,6 +78,10 @@ class Page(msgspec.Struct, frozen=True):
         out[0] = [*first, *lines[0]]
         return out
 
+    def line(self, text: str) -> str:
+        """Text from outside, clean and on one line."""
+        return self.clean(text).replace("\n", " ")
+
     def narrow(self, cells: int) -> "Page":
         """The page with a margin taken off."""
         if self.width is None or cells <= 0:

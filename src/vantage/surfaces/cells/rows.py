@@ -23,7 +23,6 @@ from vantage.text.wrap import trim, wrap
 from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "warning": RED, "error": RED}
-_BLANK = ("", " ")
 _LEAST = 20
 """Columns that sub-agents' indents leave at the least."""
 _DEEPEST = 50
@@ -39,7 +38,7 @@ def row_lines(row: Row, page: Page) -> list[Line]:
     if indent:
         margin = Span(" " * indent)
         lines = [[margin, *line] if line else line for line in lines]
-    return [trim(line) if line and line[-1].text[-1:] in _BLANK else line for line in lines]
+    return [trim(line) for line in lines]
 
 
 def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
@@ -127,7 +126,7 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     title = _clean(row.title, page)
     if not row.trailing and not row.cut_title and _surely_fits(title, page.width, 4 if row.icon else 2):
         return [[*bullet, *title]]
-    trailing = page.clean(row.trailing).replace("\n", " ")
+    trailing = page.line(row.trailing)
     if row.cut_title:
         title = _one_line(title, row, page, width_of(bullet) + (width(trailing) + 2 if trailing else 0))
     lines = _wrapped_head(title, page, bullet, rest=2 if row.kind == "notice" else 4)

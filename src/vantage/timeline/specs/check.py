@@ -7,14 +7,13 @@ the spec cannot mean anything sensible; what merely comes from a newer version (
 import hashlib
 import json
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
-from vantage.errors import InputError
+from vantage.errors import InputError, nearest_word
 from vantage.events import Json
 from vantage.timeline.specs.filters import FILTERS
 from vantage.timeline.specs.model import (
@@ -96,8 +95,9 @@ def _spec_type() -> inspect.Type:
 
 
 def _near(word: str, known: Any) -> str:
-    close = get_close_matches(word, list(known), 1, 0.6)
-    return f"did you mean {close[0]!r}?" if close else f"one of {', '.join(sorted(known))}"
+    known = list(known)
+    close = nearest_word(word, known)
+    return f"did you mean {close!r}?" if close else f"one of {', '.join(sorted(known))}"
 
 
 _NAMES: dict[type, str] = {
@@ -200,8 +200,8 @@ class _Walker:
 
     def check_expression(self, expression: Expression, path: str) -> None:
         root = str(expression.path[0])
-        if root not in ROOTS and (near := get_close_matches(root, ROOTS, 1, 0.75)):
-            hint = f"did you mean {near[0]!r}?"
+        if root not in ROOTS and (near := nearest_word(root, ROOTS, 0.75)):
+            hint = f"did you mean {near!r}?"
             self.say("unlikely_path", path, f"{root!r} is looked up in the block's source", hint, fatal=False)
         for call in expression.filters:
             known = FILTERS.get(call.name)

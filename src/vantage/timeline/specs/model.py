@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from vantage.events import Json
+from vantage.timeline.row import Capability
 
 SPEC_VERSION = 1
 MOST_BYTES = 32 * 1024
@@ -20,10 +21,9 @@ ThemeColor = Literal[
     "fg", "dim", "comment", "red", "green", "yellow", "blue", "cyan", "purple", "orange",
     "success", "warning", "danger", "muted", "accent",
 ]  # fmt: skip
-Capability = Literal["markdown", "tables", "code_blocks", "images", "rich_text", "unicode", "mermaid", "color"]
 
 
-class When(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class When(msgspec.Struct, frozen=True, kw_only=True):
     """A condition on one value; with neither `eq` nor `ne` it must be there and not empty."""
 
     path: Annotated[str, Meta(description="A path such as output.error", extra={"path": True})]

@@ -6,10 +6,9 @@ from vantage.events import text_of_value
 from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
-from vantage.timeline.row import Block, TextBlock, head
+from vantage.timeline.row import IN, Block, TextBlock, head
 from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 
-_IN = Span("in", ACCENT)
 _SHOWN_PATHS = 3
 _RESULT = re.compile(r"^\d+:", re.MULTILINE)
 
@@ -32,7 +31,7 @@ def clarify_public_api(call: ToolCall) -> Presentation | None:
     if not fits(call, {"identifier": str, "path": str}, question=str):
         return None
     path = call.text("path")
-    title = head("Clarified" if call.done else "Clarifying", call.text("identifier"), *((_IN, path) if path else ()))
+    title = head("Clarified" if call.done else "Clarifying", call.text("identifier"), *((IN, path) if path else ()))
     return Presentation(title, error_blocks(call) or _note(call.output if call.done else call.text("question")))
 
 
@@ -45,7 +44,7 @@ def update_usage(call: ToolCall) -> Presentation | None:
     title = head("Updated Usage" if call.done else "Updating Usage")
     if paths:
         more = len(paths) - _SHOWN_PATHS
-        title += [Span(" "), _IN, Span(" "), Span(", ".join(paths[:_SHOWN_PATHS]))]
+        title += [Span(" "), IN, Span(" "), Span(", ".join(paths[:_SHOWN_PATHS]))]
         title += [Span(" "), Span(f"({more} more)", ACCENT)] if more > 0 else []
     return Presentation(title, error_blocks(call) or ([] if call.done else _note(call.text("instructions"))))
 
@@ -55,7 +54,7 @@ def change_api(call: ToolCall) -> Presentation | None:
     if not fits(call, {"import_path": str}, instructions=str):
         return None
     path = call.text("import_path")
-    title = head("Changed API" if call.done else "Changing API", *((_IN, path) if path else ()))
+    title = head("Changed API" if call.done else "Changing API", *((IN, path) if path else ()))
     return Presentation(title, error_blocks(call) or ([] if call.done else _note(call.text("instructions"))))
 
 

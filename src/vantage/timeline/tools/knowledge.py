@@ -3,10 +3,8 @@
 from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
-from vantage.timeline.row import Block, OutputBlock, TextBlock, head
+from vantage.timeline.row import IN, Block, OutputBlock, TextBlock, head
 from vantage.timeline.tools import Presentation, error_blocks, fits, presenter, render_spec
-
-_IN = Span("in", ACCENT)
 
 
 def _body(call: ToolCall) -> list[Block]:
@@ -59,7 +57,7 @@ def search(call: ToolCall) -> Presentation | None:
     if not fits(call, {"pattern": str, "query": str, "regex": str}, path=str, glob=str, include=str):
         return None
     place = call.text("path", "dir_path", "glob", "include")
-    title = head("Search", call.text("pattern", "query", "regex"), *((_IN, place) if place else ()))
+    title = head("Search", call.text("pattern", "query", "regex"), *((IN, place) if place else ()))
     return Presentation(title, _body(call))
 
 
