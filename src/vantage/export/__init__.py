@@ -1,0 +1,1 @@
+"""A conversation or a screen as one file."""
