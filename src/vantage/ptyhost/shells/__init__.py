@@ -1,0 +1,154 @@
+"""The shells a terminal can run: how each is started with our hooks, and how a command gets in as if typed.
+
+The hooks print marks (OSC 133 with the shell's secret) where a prompt begins and ends and where a command begins
+and ends. They are rc files next to this one; `launch` fills in their `@NAME@` words. A command travels in a file of
+the shell's private folder and is loaded into the shell's own line editor by a key sequence nobody types, so its
+text is never edited, and screen and history show what a person would have typed.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+
+class UnknownShell(ValueError):  # noqa: N818 - the sentence it stands in: raise UnknownShell
+    """A shell without hooks of ours, or one that is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    kind: str
+    """Which hooks it takes: bash, zsh, fish or sh."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    argv: list[str]
+    env: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What to write to the terminal at a ready prompt."""
+
+    data: bytes
+    echo_off: bool = False
+    """Clear ECHO of the terminal before writing; the shell's side shows the command and puts ECHO back."""
+
+
+KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh", "ash": "sh"}
+"""File name of a shell → its kind."""
+
+POKE = b"\x1b[5202~\x1b[5203~"
+"""Keys that put lost hooks back and print a fresh prompt's marks; nothing happens when the hooks are intact."""
+
+_LOAD = b"\x1b[5200~\x1b[5201~"
+_LOAD_LONG = b"\x1b[5204~\x1b[5205~\x1b[5201~"
+LONG_BYTES = 4096
+LONG_LINES = 30
+"""Above either, the line editor does not draw the whole command."""
+
+_COMMAND = "command"
+
+_SET = {
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GH_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+}
+_UNSET = ("COLUMNS", "LINES")
+
+
+def find(shell: str, search_path: str) -> Shell:
+    """The shell of that name on the search path, or at that path."""
+    name = os.path.basename(shell)  # noqa: PTH119 - a name is not a path yet
+    kind = KINDS.get(name)
+    path = shell if "/" in shell else _which(name, search_path)
+    if kind is None or path is None or not _runs(path):
+        installed = [known for known in KINDS if _which(known, search_path)]
+        what = "is not a known shell" if kind is None else "is not installed"
+        raise UnknownShell(
+            f"{shell!r} {what}: expected one of {', '.join(KINDS)} or a path that ends in one;"
+            f" installed here: {', '.join(installed) or 'none'}"
+        )
+    return Shell(kind, path)
+
+
+def _which(name: str, search_path: str) -> str | None:
+    candidates = (os.path.join(folder, name) for folder in search_path.split(os.pathsep) if folder)  # noqa: PTH118
+    return next((path for path in candidates if _runs(path)), None)
+
+
+def _runs(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
+
+
+def launch(shell: Shell, folder: Path, *, secret: str, env: Mapping[str, str], user_rc: bool) -> Launch:
+    """Write the hooks into `folder` (private to this shell) and say how to start the shell with them."""
+    changed = {name: value for name, value in env.items() if name not in _UNSET} | _SET
+    if not any("utf" in changed.get(name, "").lower() for name in _locale(changed)):
+        changed |= {"LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8"}
+        changed.pop("LC_ALL", None)
+    return _STARTS[shell.kind](shell, folder, secret, changed, user_rc)
+
+
+def _locale(env: Mapping[str, str]) -> list[str]:
+    """The one variable that decides on the character set."""
+    return next(([name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), [])
+
+
+def _start_bash(shell: Shell, folder: Path, secret: str, env: dict[str, str], user_rc: bool) -> Launch:
+    rc = _hooks("bash.bash", folder / "bashrc", secret, user_rc)
+    return Launch([shell.path, "--rcfile", str(rc), "-i"], env)
+
+
+_STARTS: dict[str, Callable[[Shell, Path, str, dict[str, str], bool], Launch]] = {
+    "bash": _start_bash,
+}
+
+
+def _hooks(name: str, target: Path, secret: str, user_rc: bool) -> Path:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    words = {
+        "@SECRET@": secret,
+        "@HERE@": shlex.quote(str(target)),
+        "@FOLDER@": shlex.quote(str(target.parent)),
+        "@USER_RC@": "1" if user_rc else "0",
+    }
+    for word, value in words.items():
+        text = text.replace(word, value)
+    _write(target, os.fsencode(text))
+    return target
+
+
+def type_command(
+    shell: Shell,  # noqa: ARG001
+    folder: Path,
+    command: str,
+    *,
+    cwd: str | None,
+) -> Typed:
+    """Lay the command out for the shell and say which bytes make it run at a ready prompt."""
+    if "\0" in command:
+        raise ValueError(
+            "a command cannot contain NUL: no shell can take it; leave it out or write it as \\0 for printf"
+        )
+    data = os.fsencode(command.rstrip("\n"))
+    _write(folder / _COMMAND, os.fsencode(cwd or "") + b"\0" + data + b"\0")
+    return Typed(_LOAD)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all, for the owner only."""
+    part = path.with_name(path.name + ".part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    part.replace(path)

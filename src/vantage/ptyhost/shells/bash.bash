@@ -1,0 +1,131 @@
+# Vantage's hooks for bash 4.4 and later. Filled in and written by launch(), read once, then removed.
+# Everything a prompt needs is in PS0, PS1 and PS2 themselves (their expansions run in the shell, without a fork);
+# PROMPT_COMMAND adds the end mark before the theme's output, and puts the prompts right after the theme set them.
+command -p rm -f -- @HERE@
+if [[ @USER_RC@ == 1 && -r ~/.bashrc ]]; then . ~/.bashrc; fi
+{
+# Nothing of ours may get the export attribute, whatever `set -a` says; -r keeps the rest out of accidents' way.
+case $- in *a*) __vantage_allexport=1 ;; *) __vantage_allexport= ;; esac
+set +a
+declare -r __vantage_aid='aid=@SECRET@' __vantage_st=$'\e\\' __vantage_folder=@FOLDER@
+# n: [0] the cycle, [1] the hook ran for this prompt, [2] the start mark is out. An array: bash cannot export those.
+declare -a __vantage_n=(0 0 0) __vantage_cwd=('')
+# What stands in PROMPT_COMMAND first and last, and what goes around the prompts. Where our variables are missing
+# (a nested shell that inherited PS1) all of it expands to nothing. `{ } 2>&1` keeps traces and traps unseen.
+declare -ra __vantage_text=(
+    '{ __vantage_first; set +H; } >/dev/null 2>&1'
+    '{ __vantage_last; } >/dev/null 2>&1'
+    '\[${__vantage_aid:+'$'\e'']133;A;$__vantage_aid;n=${__vantage_n[__vantage_n[1]?(__vantage_n[1]=0):(__vantage_n[2]=0,__vantage_n[0]+=1,0)]};st=$?;cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}\]'
+    '\[${__vantage_aid:+'$'\e'']133;B;$__vantage_aid;n=${__vantage_n[0]};st=$?$__vantage_st}\]'
+    '${__vantage_aid:+${__vantage_n[__vantage_n[2]++?3:0]:+'$'\e'']133;C;$__vantage_aid;n=${__vantage_n[0]};cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}}'
+    '\[${__vantage_aid:+'$'\e'']133;P;k=s;$__vantage_aid;n=${__vantage_n[0]}$__vantage_st}\]'
+)
+
+# Percent-encodes the working directory where it needs it.
+__vantage_where() {
+    __vantage_cwd[0]=${PWD-}
+    [[ ${__vantage_cwd[0]} == *[%\;[:cntrl:]]* ]] || return 0
+    local LC_ALL=C __vantage_i __vantage_c __vantage_out=
+    for ((__vantage_i = 0; __vantage_i < ${#PWD}; __vantage_i++)); do
+        __vantage_c=${PWD:__vantage_i:1}
+        case $__vantage_c in
+        [%\;[:cntrl:]]) printf -v __vantage_c '%%%02X' "'$__vantage_c" ;;
+        esac
+        __vantage_out+=$__vantage_c
+    done
+    __vantage_cwd[0]=$__vantage_out
+}
+
+__vantage_first() {
+    local - __vantage_status=$?
+    set +aefuvxET
+    __vantage_n[0]=$((__vantage_n[0] + 1)) __vantage_n[1]=1 __vantage_n[2]=0
+    __vantage_where
+    if [[ ${PROMPT_COMMAND[0]-} == "${__vantage_text[0]}" ]]; then
+        printf '\e]133;D;%s;%s;n=%s;cwd=%s;t=%s\e\\' "$__vantage_status" "$__vantage_aid" \
+            "${__vantage_n[0]}" "${__vantage_cwd[0]}" "${EPOCHREALTIME-}" >/dev/tty
+        [[ ${PROMPT_COMMAND[-1]} == "${__vantage_text[1]}" ]] && return
+    fi
+    # Not first any more: $? may be the theme's. The A mark says it right, so there is no D now.
+    __vantage_assert
+    __vantage_last
+}
+
+# Puts our two entries around whatever PROMPT_COMMAND has become.
+__vantage_assert() {
+    local -a __vantage_theirs=()
+    local __vantage_entry
+    for __vantage_entry in "${PROMPT_COMMAND[@]}"; do
+        __vantage_entry=${__vantage_entry//"${__vantage_text[0]}"/:}
+        __vantage_entry=${__vantage_entry//"${__vantage_text[1]}"/:}
+        [[ $__vantage_entry == : ]] || __vantage_theirs+=("$__vantage_entry")
+    done
+    unset -v PROMPT_COMMAND
+    PROMPT_COMMAND=("${__vantage_text[0]}" "${__vantage_theirs[@]}" "${__vantage_text[1]}")
+}
+
+__vantage_last() {
+    local -
+    set +aefuvxET
+    shopt -s promptvars
+    [[ ${PS1-} == "${__vantage_text[2]}"*"${__vantage_text[3]}" ]] || {
+        PS1=${PS1-}
+        PS1=${PS1//"${__vantage_text[2]}"/}
+        PS1=${__vantage_text[2]}${PS1//"${__vantage_text[3]}"/}${__vantage_text[3]}
+    }
+    [[ ${PS0-} == *"${__vantage_text[4]}" ]] || {
+        PS0=${PS0-}
+        PS0=${PS0//"${__vantage_text[4]}"/}${__vantage_text[4]}
+    }
+    [[ ${PS2-} == "${__vantage_text[5]}"* ]] || {
+        PS2=${PS2-}
+        PS2=${__vantage_text[5]}${PS2//"${__vantage_text[5]}"/}
+    }
+}
+
+# Fills the line editor. A `cd` that fails is what gets typed instead, so that nothing runs in the wrong place.
+__vantage_load() {
+    local -
+    set +aefuvxET
+    local -a __vantage_in=()
+    mapfile -d '' -t __vantage_in <"$__vantage_folder/command"
+    if [[ -n ${__vantage_in[0]-} ]]; then
+        cd -- "${__vantage_in[0]}" || __vantage_in[1]="cd -- ${__vantage_in[0]@Q}"
+        __vantage_where
+    fi
+    READLINE_LINE=${__vantage_in[1]-}
+    READLINE_POINT=${#READLINE_LINE}
+}
+
+# Hooks thrown away: back they come, and the next key accepts the empty line, so that a full prompt follows.
+__vantage_poke() {
+    local -
+    set +aefuvxET
+    local __vantage_then='""'
+    if [[ ${PROMPT_COMMAND[0]-} != "${__vantage_text[0]}" ||
+        ${PROMPT_COMMAND[-1]} != "${__vantage_text[1]}" ||
+        ${PS1-} != "${__vantage_text[2]}"*"${__vantage_text[3]}" ]]; then
+        __vantage_assert
+        READLINE_LINE=
+        __vantage_then=accept-line
+    fi
+    bind -m emacs "\"\\e[5203~\": $__vantage_then"
+    bind -m vi-insert "\"\\e[5203~\": $__vantage_then"
+    bind -m vi-command "\"\\e[5203~\": $__vantage_then"
+}
+
+for __vantage_map in emacs vi-insert vi-command; do
+    bind -m "$__vantage_map" -x '"\e[5200~": { __vantage_load "$_"; } >/dev/null 2>&1'
+    bind -m "$__vantage_map" '"\e[5201~": accept-line'
+    bind -m "$__vantage_map" -x '"\e[5202~": { __vantage_poke "$_"; } >/dev/null 2>&1'
+    bind -m "$__vantage_map" '"\e[5203~": ""'
+done
+unset -v __vantage_map
+__vantage_assert
+if [[ -n $__vantage_allexport ]]; then
+    unset -v __vantage_allexport
+    set -a
+else
+    unset -v __vantage_allexport
+fi
+} 2>/dev/null
