@@ -1,0 +1,95 @@
+"""What a screen is made of: rows with runs of style, the cursor, the modes a program has set. Values only."""
+
+from typing import Literal
+
+import msgspec
+
+from vantage.errors import VantageError
+
+ColorRef = int | str
+"""A palette number from 0 to 255, or `#rrggbb`."""
+
+ATTRS = ("bold", "dim", "italic", "underline", "blink", "reverse", "hidden", "strike", "overline")
+"""Names of a run's attributes, in the order in which they are listed. What kind of underline it is stands behind
+`underline`, one of `UNDERLINES`, unless it is a single line."""
+UNDERLINES = ("double", "curly", "dotted", "dashed")
+
+
+class CheckpointError(VantageError):
+    """A checkpoint that this engine cannot make or read. The way out is always to feed the bytes again."""
+
+    code = "checkpoint"
+    status = 409
+
+
+class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Cells in one row that look alike and not plain."""
+
+    start: int
+    """In cells, from 0."""
+    len: int
+    fg: ColorRef | None = None
+    bg: ColorRef | None = None
+    attrs: tuple[str, ...] = ()
+    link: str | None = None
+    """Where the text leads (OSC 8), as the program gave it: whoever makes a link of it checks the scheme."""
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    text: str
+    """Without the blanks at its end. A wide character is one character and two cells."""
+    runs: tuple[Run, ...] = ()
+    wrapped: bool = False
+    """Whether the next row continues this one."""
+
+
+BLANK = Row("")
+
+
+class Cursor(msgspec.Struct, frozen=True, gc=False):
+    row: int = 0
+    col: int = 0
+    """The column it stands on; behind the last character of a full row it stands on that character."""
+    visible: bool = True
+    shape: Literal["block", "underline", "bar"] = "block"
+
+
+class Modes(msgspec.Struct, frozen=True, gc=False):
+    """What a program has asked of keyboard, mouse and display: all that encoding input depends on."""
+
+    application_cursor: bool = False
+    """DECCKM, 1"""
+    application_keypad: bool = False
+    """DECNKM, 66, or ESC ="""
+    backarrow_sends_backspace: bool = False
+    """DECBKM, 67"""
+    newline: bool = False
+    """LNM, 20: Enter sends CR LF"""
+    bracketed_paste: bool = False
+    """2004"""
+    focus_events: bool = False
+    """1004"""
+    synchronized: bool = False
+    """2026"""
+    modify_other_keys: int = 0
+    """0 or 2"""
+    kitty_flags: int = 0
+    mouse: Literal["none", "x10", "normal", "button", "any"] = "none"
+    """9, 1000, 1002, 1003: what is reported"""
+    mouse_encoding: Literal["x10", "utf8", "sgr", "urxvt", "sgr_pixels"] = "x10"
+    """default, 1005, 1006, 1015, 1016: how it is written"""
+    reverse_video: bool = False
+    """DECSCNM, 5"""
+
+
+class Drained(msgspec.Struct, frozen=True, gc=False):
+    """Logical lines that left the screen at its top."""
+
+    text: bytes = b""
+    """UTF-8, lines separated by LF."""
+    lines: int = 0
+    """How many, the one that is still open at the end not counted."""
+    open: bool = False
+    """The last line goes on: what is drained next continues it."""
+    erased: bool = False
+    """Everything handed over before was erased by the program (ED 3, RIS), before these lines came."""

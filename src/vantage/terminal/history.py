@@ -1,0 +1,98 @@
+"""Lines that have left the screen: logical lines with numbers for ever.
+
+A line that was wrapped is one line, so its number survives a resize. Numbers are never used twice: `first` is that of the
+oldest line still kept, and the oldest lines go when there are more than `lines` of them or more than `bytes` in all.
+"""
+
+from collections import deque
+
+import msgspec
+
+from vantage.terminal.engines.values import Drained
+
+LONGEST = 1 << 20
+"""Bytes after which a line without an end is cut into several, so that no single line holds unbounded memory."""
+
+
+class HistoryState(msgspec.Struct, frozen=True, array_like=True):
+    first: int
+    text: bytes
+    """The lines, each with its LF."""
+    open: bytes
+
+
+class History:
+    __slots__ = ("_blocks", "_bytes", "_max_bytes", "_max_lines", "_open", "first", "total")
+
+    def __init__(self, lines: int, bytes: int) -> None:
+        self._max_lines, self._max_bytes = lines, bytes
+        self._blocks: deque[bytes] = deque()
+        """Lines in blocks as they came, each line with its LF."""
+        self._bytes = 0
+        self._open = b""
+        self.first = 0
+        self.total = 0
+        """The number of the next line, which is how many there ever were."""
+
+    def take(self, drained: Drained) -> None:
+        if drained.erased:
+            self._blocks.clear()
+            self._bytes, self._open, self.first = 0, b"", self.total
+        text = self._open + drained.text
+        self._open = b""
+        if drained.open:
+            whole, _, self._open = text.rpartition(b"\n")
+            self._add(whole + b"\n" if drained.lines else b"", drained.lines)
+            if len(self._open) > LONGEST:
+                self._add(self._open + b"\n", 1)
+                self._open = b""
+        elif drained.lines:
+            self._add(text + b"\n", drained.lines)
+
+    def _add(self, block: bytes, lines: int) -> None:
+        if lines:
+            self._blocks.append(block)
+            self._bytes += len(block)
+            self.total += lines
+        while self._bytes > self._max_bytes or self.total - self.first > self._max_lines:
+            self._drop(self._blocks.popleft())
+
+    def _drop(self, block: bytes) -> None:
+        """Forget the oldest lines of a block: as many as are too many, or as many bytes."""
+        cut = 0
+        lines = self.total - self.first - self._max_lines
+        if lines > 0:
+            rest = block.split(b"\n", lines)
+            cut = len(block) - len(rest[-1]) if len(rest) > lines else len(block)
+        if self._bytes - cut > self._max_bytes:
+            over = self._bytes - self._max_bytes
+            cut = block.find(b"\n", over - 1) + 1 if over <= len(block) else len(block)
+        self.first += block.count(b"\n", 0, cut)
+        self._bytes -= cut
+        if cut < len(block):
+            self._blocks.appendleft(block[cut:])
+
+    def read(self, first: int, end: int) -> list[str]:
+        """The lines from number `first` on, up to `end`; those that are gone are left out."""
+        lines: list[bytes] = []
+        number = self.first
+        for block in self._blocks:
+            if number >= end:
+                break
+            count = block.count(b"\n")
+            if number + count > first:
+                lines += block.split(b"\n")[max(first - number, 0) : min(end - number, count)]
+            number += count
+        return [line.decode("utf-8", "replace").rstrip(" ") for line in lines]
+
+    def state(self) -> HistoryState:
+        return HistoryState(self.first, b"".join(self._blocks), self._open)
+
+    def forget(self) -> HistoryState:
+        """The state without the lines: their numbers stay used."""
+        return HistoryState(self.total, b"", b"")
+
+    def restore(self, state: HistoryState) -> None:
+        self.first = self.total = state.first
+        self._open = state.open
+        self._add(state.text, state.text.count(b"\n"))
