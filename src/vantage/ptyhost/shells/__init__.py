@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 
 
 class UnknownShell(ValueError):  # noqa: N818 - the sentence it stands in: raise UnknownShell
@@ -46,11 +47,14 @@ KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh",
 POKE = b"\x1b[5202~\x1b[5203~"
 """Keys that put lost hooks back and print a fresh prompt's marks; nothing happens when the hooks are intact."""
 
-_LOAD = b"\x1b[5200~\x1b[5201~"
-_LOAD_LONG = b"\x1b[5204~\x1b[5205~\x1b[5201~"
+_LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~"}
+_LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~"}
 LONG_BYTES = 4096
 LONG_LINES = 30
 """Above either, the line editor does not draw the whole command."""
+
+SHOWN = 200
+"""Characters of such a command's first line that are shown."""
 
 _COMMAND = "command"
 
@@ -109,18 +113,31 @@ def _start_bash(shell: Shell, folder: Path, secret: str, env: dict[str, str], us
     return Launch([shell.path, "--rcfile", str(rc), "-i"], env)
 
 
+def _start_zsh(shell: Shell, folder: Path, secret: str, env: dict[str, str], user_rc: bool) -> Launch:
+    theirs = env.get("ZDOTDIR")
+    words = {
+        "@RESTORE_ZDOTDIR@": "unset ZDOTDIR" if theirs is None else f"ZDOTDIR={shlex.quote(theirs)}",
+        "@EXPORT_ZDOTDIR@": ":" if theirs is None else "export ZDOTDIR",
+    }
+    _hooks("zsh.zshenv", folder / ".zshenv", secret, user_rc, words)
+    _hooks("zsh.zsh", folder / ".zshrc", secret, user_rc, words)
+    return Launch([shell.path, "-i"], env | {"ZDOTDIR": str(folder)})
+
+
 _STARTS: dict[str, Callable[[Shell, Path, str, dict[str, str], bool], Launch]] = {
     "bash": _start_bash,
+    "zsh": _start_zsh,
 }
 
 
-def _hooks(name: str, target: Path, secret: str, user_rc: bool) -> Path:
+def _hooks(name: str, target: Path, secret: str, user_rc: bool, more: Mapping[str, str] = MappingProxyType({})) -> Path:
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     words = {
         "@SECRET@": secret,
         "@HERE@": shlex.quote(str(target)),
         "@FOLDER@": shlex.quote(str(target.parent)),
         "@USER_RC@": "1" if user_rc else "0",
+        **more,
     }
     for word, value in words.items():
         text = text.replace(word, value)
@@ -129,7 +146,7 @@ def _hooks(name: str, target: Path, secret: str, user_rc: bool) -> Path:
 
 
 def type_command(
-    shell: Shell,  # noqa: ARG001
+    shell: Shell,
     folder: Path,
     command: str,
     *,
@@ -140,9 +157,12 @@ def type_command(
         raise ValueError(
             "a command cannot contain NUL: no shell can take it; leave it out or write it as \\0 for printf"
         )
-    data = os.fsencode(command.rstrip("\n"))
-    _write(folder / _COMMAND, os.fsencode(cwd or "") + b"\0" + data + b"\0")
-    return Typed(_LOAD)
+    text = command.rstrip("\n")
+    first, *more = text.split("\n")
+    head = f"{first[:SHOWN]} … (+{len(more)} lines)" if more else f"{first[:SHOWN]} …"
+    long = len(more) >= LONG_LINES or len(text) > LONG_BYTES
+    _write(folder / _COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
+    return Typed((_LOAD_LONG if long else _LOAD)[shell.kind])
 
 
 def _write(path: Path, data: bytes) -> None:

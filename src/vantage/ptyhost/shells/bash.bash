@@ -8,16 +8,18 @@ if [[ @USER_RC@ == 1 && -r ~/.bashrc ]]; then . ~/.bashrc; fi
 case $- in *a*) __vantage_allexport=1 ;; *) __vantage_allexport= ;; esac
 set +a
 declare -r __vantage_aid='aid=@SECRET@' __vantage_st=$'\e\\' __vantage_folder=@FOLDER@
-# n: [0] the cycle, [1] the hook ran for this prompt, [2] the start mark is out. An array: bash cannot export those.
-declare -a __vantage_n=(0 0 0) __vantage_cwd=('')
+# Arrays, because bash cannot export those. n: [0] the cycle, [1] the hook ran for the next prompt, [2] the start mark
+# is out, [3] the cycle of a prompt whose hook did not run, [4] nothing. Such a prompt may be one that is never shown:
+# bash expands PS1 before every command of a text of several lines. So only the editor's keys make [3] the cycle.
+declare -a __vantage_n=(0 0 0 0 '') __vantage_cwd=('') __vantage_rest=('' '' '')
 # What stands in PROMPT_COMMAND first and last, and what goes around the prompts. Where our variables are missing
 # (a nested shell that inherited PS1) all of it expands to nothing. `{ } 2>&1` keeps traces and traps unseen.
 declare -ra __vantage_text=(
     '{ __vantage_first; set +H; } >/dev/null 2>&1'
     '{ __vantage_last; } >/dev/null 2>&1'
-    '\[${__vantage_aid:+'$'\e'']133;A;$__vantage_aid;n=${__vantage_n[__vantage_n[1]?(__vantage_n[1]=0):(__vantage_n[2]=0,__vantage_n[0]+=1,0)]};st=$?;cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}\]'
-    '\[${__vantage_aid:+'$'\e'']133;B;$__vantage_aid;n=${__vantage_n[0]};st=$?$__vantage_st}\]'
-    '${__vantage_aid:+${__vantage_n[__vantage_n[2]++?3:0]:+'$'\e'']133;C;$__vantage_aid;n=${__vantage_n[0]};cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}}'
+    '\[${__vantage_aid:+'$'\e'']133;A;$__vantage_aid;n=${__vantage_n[__vantage_n[1]?(__vantage_n[1]=0):(__vantage_n[3]=__vantage_n[0]+1,3)]};st=$?;cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}\]'
+    '\[${__vantage_aid:+'$'\e'']133;B;$__vantage_aid;n=${__vantage_n[__vantage_n[3]?3:0]};st=$?$__vantage_st}\]'
+    '${__vantage_aid:+${__vantage_n[__vantage_n[2]++?4:0]:+'$'\e'']133;C;$__vantage_aid;n=${__vantage_n[0]};cwd=${__vantage_cwd[0]};t=${EPOCHREALTIME-}$__vantage_st}}'
     '\[${__vantage_aid:+'$'\e'']133;P;k=s;$__vantage_aid;n=${__vantage_n[0]}$__vantage_st}\]'
 )
 
@@ -39,7 +41,7 @@ __vantage_where() {
 __vantage_first() {
     local - __vantage_status=$?
     set +aefuvxET
-    __vantage_n[0]=$((__vantage_n[0] + 1)) __vantage_n[1]=1 __vantage_n[2]=0
+    __vantage_n[0]=$((__vantage_n[0] + 1)) __vantage_n[1]=1 __vantage_n[2]=0 __vantage_n[3]=0
     __vantage_where
     if [[ ${PROMPT_COMMAND[0]-} == "${__vantage_text[0]}" ]]; then
         printf '\e]133;D;%s;%s;n=%s;cwd=%s;t=%s\e\\' "$__vantage_status" "$__vantage_aid" \
@@ -83,18 +85,61 @@ __vantage_last() {
     }
 }
 
-# Fills the line editor. A `cd` that fails is what gets typed instead, so that nothing runs in the wrong place.
+# What type_command() wrote: the directory, what to show of a long command, the command. A `cd` that fails is what
+# gets typed instead, so that nothing runs in the wrong place.
+__vantage_take() {
+    if ((__vantage_n[3])); then
+        __vantage_n[0]=${__vantage_n[3]} __vantage_n[2]=0 __vantage_n[3]=0
+    fi
+    [[ ${PROMPT_COMMAND[0]-} == "${__vantage_text[0]}" ]] || __vantage_assert
+    mapfile -d '' -t __vantage_in <"$__vantage_folder/command"
+    [[ -n ${__vantage_in[0]-} ]] || return 0
+    cd -- "${__vantage_in[0]}" || __vantage_in=('' "cd -- ${__vantage_in[0]@Q}" "cd -- ${__vantage_in[0]@Q}")
+    __vantage_where
+}
+
+# Fills the line editor.
 __vantage_load() {
     local -
     set +aefuvxET
     local -a __vantage_in=()
-    mapfile -d '' -t __vantage_in <"$__vantage_folder/command"
-    if [[ -n ${__vantage_in[0]-} ]]; then
-        cd -- "${__vantage_in[0]}" || __vantage_in[1]="cd -- ${__vantage_in[0]@Q}"
-        __vantage_where
-    fi
+    __vantage_take
+    READLINE_LINE=${__vantage_in[2]-}
+    READLINE_POINT=${#READLINE_LINE}
+}
+
+# Too long to draw, in three keys. The first has the editor draw the first line and how many follow. For the second,
+# the editor must not wipe that line before it calls us, which it does on terminals that can wipe a line: so the
+# terminal is a poor one for a moment, and a new line is what comes. Then the editor's output goes nowhere while it
+# gets the whole text, with a first line that puts everything back once the third key has accepted it.
+__vantage_long() {
+    local -
+    set +aefuvxET
+    local -a __vantage_in=()
+    __vantage_take
     READLINE_LINE=${__vantage_in[1]-}
     READLINE_POINT=${#READLINE_LINE}
+    __vantage_rest=("${__vantage_in[2]-}" "$TERM" '')
+    TERM=unknown
+}
+__vantage_hide() {
+    local -
+    set +aefuvxET
+    TERM=${__vantage_rest[1]}
+    bind 'set enable-bracketed-paste on'
+    exec {__vantage_rest[2]}>&2 2>/dev/null
+    READLINE_LINE=$'__vantage_show\n'${__vantage_rest[0]}
+    READLINE_POINT=0
+}
+__vantage_show() {
+    local - __vantage_status=$?
+    set +aefuvxET
+    exec 2>&"${__vantage_rest[2]}" {__vantage_rest[2]}>&-
+    [[ ! -o history ]] || history -s -- "${__vantage_rest[0]}"
+    __vantage_n[2]=0
+    printf '\e[?2004l\r%s' "${PS0@P}" >/dev/tty
+    __vantage_rest=('' '' '')
+    return $__vantage_status
 }
 
 # Hooks thrown away: back they come, and the next key accepts the empty line, so that a full prompt follows.
@@ -116,11 +161,14 @@ __vantage_poke() {
 
 for __vantage_map in emacs vi-insert vi-command; do
     bind -m "$__vantage_map" -x '"\e[5200~": { __vantage_load "$_"; } >/dev/null 2>&1'
+    bind -m "$__vantage_map" -x '"\e[5204~": { __vantage_long "$_"; } >/dev/null 2>&1'
+    bind -m "$__vantage_map" -x '"\e[5205~": __vantage_hide "$_" >/dev/null'
     bind -m "$__vantage_map" '"\e[5201~": accept-line'
     bind -m "$__vantage_map" -x '"\e[5202~": { __vantage_poke "$_"; } >/dev/null 2>&1'
     bind -m "$__vantage_map" '"\e[5203~": ""'
 done
 unset -v __vantage_map
+bind 'set enable-bracketed-paste on'
 __vantage_assert
 if [[ -n $__vantage_allexport ]]; then
     unset -v __vantage_allexport

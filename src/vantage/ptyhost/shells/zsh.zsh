@@ -1,0 +1,191 @@
+# Vantage's hooks for zsh. Filled in and written by launch(), read once as .zshrc, then removed.
+# PS1 stays the theme's alone: D and A are printed by precmd, B and P by the editor's line-init hook, C by preexec.
+# Each of them puts the others back, so only losing all of them at once takes a poke.
+() { zmodload -F zsh/files b:zf_rm && zf_rm -f -- "$@" || command rm -f -- "$@" } @HERE@ @FOLDER@/.zshenv 2>/dev/null
+unset ZDOTDIR
+if (( $#__vantage_zdotdir )); then ZDOTDIR=$__vantage_zdotdir[1]; @EXPORT_ZDOTDIR@; fi
+unset __vantage_zdotdir
+if [[ -n ${HISTFILE-} && $HISTFILE == @FOLDER@/* ]]; then HISTFILE=${ZDOTDIR:-$HOME}/${HISTFILE:t}; fi
+if [[ @USER_RC@ == 1 && -r ${ZDOTDIR:-$HOME}/.zshrc ]]; then . "${ZDOTDIR:-$HOME}/.zshrc"; fi
+
+# The user's options and traps do not reach into functions that begin with __vantage_quiet's words; the redirected
+# braces around hooks hide what a trace or a trap would print before that.
+() {
+    emulate -L zsh
+    zmodload zsh/datetime zsh/parameter zsh/mapfile zsh/zle
+    typeset -gr __vantage_aid='aid=@SECRET@' __vantage_folder=@FOLDER@
+    # Arrays, because those are never exported. The cycle; what is out of its marks; the working directory as marks
+    # write it; whether the shell's partial-line mark is ours to print; the rest of a long command.
+    typeset -ga __vantage_n=(0) __vantage_out=() __vantage_cwd=('') __vantage_sp=(0) __vantage_rest=()
+} 2>/dev/null
+
+# Prints a mark, at most once in a cycle, to the terminal itself: the shell's own output may be redirected.
+function __vantage_mark {
+    __vantage_out+=($1)
+    print -rn -- $'\e]133;'"$1$2;$__vantage_aid;n=$__vantage_n[1]$3"$'\e\\' >/dev/tty
+}
+
+function __vantage_encode {
+    setopt localoptions extendedglob nomultibyte
+    local MATCH MBEGIN MEND
+    REPLY=$1
+    [[ $REPLY == *[%\;[:cntrl:]]* ]] || return 0
+    REPLY=${REPLY//(#m)[%;[:cntrl:]]/%${(l:2::0:)$(([##16]#MATCH))}}
+}
+
+function __vantage_where {
+    local REPLY
+    __vantage_encode "${PWD-}"
+    __vantage_cwd=("$REPLY")
+}
+
+function __vantage_first { { __vantage_end $? } >/dev/null 2>&1 }
+function __vantage_end {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    # Printed already, and no line was read since: the other of the two doors was first.
+    (( $__vantage_out[(I)D] && ! $__vantage_out[(I)B] )) && return 0
+    __vantage_n=($((__vantage_n[1] + 1)))
+    __vantage_out=()
+    __vantage_where
+    __vantage_mark D ";$1" ";cwd=$__vantage_cwd[1];t=$EPOCHREALTIME"
+    # The partial-line mark, which zsh would print before any hook and so into the block, comes now instead.
+    (( __vantage_sp[1] )) && print -rn -- "${(l:COLUMNS:: :):-}"$'\r' >/dev/tty
+    return 0
+}
+
+function __vantage_last { { __vantage_options; __vantage_prompt $? } >/dev/null 2>&1 }
+function __vantage_prompt {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    __vantage_mark A '' ";st=$1;cwd=$__vantage_cwd[1];t=$EPOCHREALTIME"
+    __vantage_assert
+}
+
+# Options that must last cannot be set under `emulate -L`. The status is handed through.
+function __vantage_options {
+    set -- $?
+    if [[ -o prompt_sp && -o prompt_cr ]]; then __vantage_sp=(1); unsetopt prompt_sp; fi
+    setopt interactive_comments no_bang_hist
+    return $1
+}
+
+function __vantage_preexec { { __vantage_start "$1" } >/dev/null 2>&1 }
+function __vantage_start {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    local REPLY=
+    if (( $#1 && $#1 < 1024 )); then
+        __vantage_encode "$1"
+        REPLY=";cmd=$REPLY"
+    fi
+    __vantage_mark C '' ";cwd=$__vantage_cwd[1];t=$EPOCHREALTIME$REPLY"
+    __vantage_out=()
+}
+
+# The prompt (or the continuation prompt) is drawn, the editor reads keys. The user's hook of that name comes first.
+function __vantage_line_init { { __vantage_init $? } >/dev/null 2>&1 }
+function __vantage_init {
+    (( $+widgets[__vantage_their_init] )) && zle __vantage_their_init -w
+    __vantage_ready $1
+}
+function __vantage_ready {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    case $CONTEXT in
+    cont) __vantage_mark P ';k=s' ;;
+    start)
+        # No D, or one whose line is over already: precmd was thrown away.
+        (( $__vantage_out[(I)B] )) && __vantage_out=()
+        (( $__vantage_out[(I)D] )) || __vantage_end $1
+        (( $__vantage_out[(I)A] )) || __vantage_prompt $1
+        __vantage_mark B '' ";st=$1"
+        ;;
+    esac
+}
+
+# precmd_functions run after a function called precmd: the user's is called from ours, after the mark.
+function __vantage_precmd { __vantage_first; __vantage_their_precmd "$@" }
+
+# Puts everything back to its place; cheap enough for every prompt.
+function __vantage_assert {
+    emulate -L zsh; setopt extendedglob
+    local map
+    precmd_functions=(__vantage_first ${precmd_functions:#__vantage_(first|last)} __vantage_last)
+    preexec_functions=(${preexec_functions:#__vantage_preexec} __vantage_preexec)
+    if [[ -n ${functions[precmd]-} && $functions[precmd] != "$functions[__vantage_precmd]" ]]; then
+        functions[__vantage_their_precmd]=$functions[precmd]
+        functions[precmd]=$functions[__vantage_precmd]
+    fi
+    for map in load long poke nothing; do zle -N __vantage_$map; done
+    if [[ ${widgets[zle-line-init]-} != user:__vantage_line_init ]]; then
+        if [[ -n ${widgets[zle-line-init]-} ]]; then zle -A zle-line-init __vantage_their_init; fi
+        zle -N zle-line-init __vantage_line_init
+    fi
+    for map in emacs viins vicmd; do
+        bindkey -M $map '\e[5200~' __vantage_load '\e[5204~' __vantage_long \
+            '\e[5202~' __vantage_poke '\e[5203~' __vantage_nothing
+    done
+}
+
+# What type_command() wrote: the directory, what to show of a long command, the command. A `cd` that fails is what gets typed instead.
+# The cd itself runs under the user's options, as it would when typed.
+function __vantage_take {
+    __vantage_read
+    if [[ -n $__vantage_to ]]; then
+        cd -- "$__vantage_to" || { __vantage_text="cd -- ${(q)__vantage_to}"; __vantage_head=$__vantage_text }
+    fi
+}
+function __vantage_read {
+    emulate -L zsh
+    local -a parts=("${(@0)mapfile[$__vantage_folder/command]}")
+    __vantage_to=$parts[1] __vantage_head=$parts[2] __vantage_text=$parts[3]
+}
+
+function __vantage_load { { __vantage_fill } >/dev/null 2>&1 }
+function __vantage_fill {
+    local __vantage_to __vantage_head __vantage_text
+    __vantage_take
+    __vantage_accept "$__vantage_text"
+}
+
+# Too long to draw: the editor is given the first line and how many follow, and only when it has drawn that and left
+# the line (its line-finish hook, after which it draws no more), what is to be run.
+function __vantage_long { { __vantage_fill_long } >/dev/null 2>&1 }
+function __vantage_fill_long {
+    local __vantage_to __vantage_head __vantage_text
+    __vantage_take
+    __vantage_rest=("$__vantage_text")
+    if (( $+widgets[zle-line-finish] )); then zle -A zle-line-finish __vantage_their_finish; fi
+    zle -N zle-line-finish __vantage_line_finish
+    __vantage_accept "$__vantage_head"
+}
+function __vantage_line_finish { { __vantage_swap } >/dev/null 2>&1 }
+function __vantage_swap {
+    if (( $+widgets[__vantage_their_finish] )); then
+        zle -A __vantage_their_finish zle-line-finish
+        zle -D __vantage_their_finish
+        zle zle-line-finish -w
+    else
+        zle -D zle-line-finish
+    fi
+    zle -I
+    BUFFER="${__vantage_rest[@]}"
+    __vantage_rest=()
+}
+function __vantage_accept {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    __vantage_where
+    BUFFER=$1
+    CURSOR=$#BUFFER
+    zle .accept-line
+}
+
+function __vantage_poke { { __vantage_repair } >/dev/null 2>&1 }
+function __vantage_repair {
+    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    (( $__vantage_out[(I)B] )) && return 0
+    __vantage_assert
+    BUFFER=
+    zle .accept-line
+}
+function __vantage_nothing { : }
+
+__vantage_options
+__vantage_assert
