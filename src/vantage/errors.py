@@ -37,3 +37,70 @@ class EventError(InputError):
     """Not an event at all: invalid JSON, or JSON that is not an object."""
 
     code = "bad_event"
+
+
+class NotFound(VantageError, LookupError):
+    """There is no such conversation, block or session."""
+
+    code = "not_found"
+    status = 404
+
+
+class Gone(NotFound):
+    """It was there, and retention dropped it. `next` is the first place behind the hole."""
+
+    code = "gone"
+
+    def __init__(self, message: str, *, next: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.next = next
+
+
+class Conflict(VantageError):
+    """Not in this state of things."""
+
+    code = "conflict"
+    status = 409
+
+
+class Busy(Conflict):
+    """The terminal runs something."""
+
+    code = "busy"
+
+
+class SecretPrompt(Conflict):
+    """A program asks for a secret: nothing is typed into it by accident."""
+
+    code = "secret_prompt"
+
+
+class NoSecretPrompt(Conflict):
+    """A secret was to be typed where its letters would be shown."""
+
+    code = "no_secret_prompt"
+
+
+class KeyboardTaken(Conflict):
+    """A person has the keyboard."""
+
+    code = "keyboard_taken"
+
+
+class NotRunning(Conflict):
+    """There is no shell."""
+
+    code = "not_running"
+
+
+class HomeTaken(Conflict):
+    """Another process has this home directory."""
+
+    code = "home_taken"
+
+
+class Unavailable(VantageError):
+    """Something that is needed does not work now."""
+
+    code = "unavailable"
+    status = 503

@@ -1,0 +1,369 @@
+"""Spool, blocks and events, derived from a terminal's two files and kept beside them.
+
+Everything here can be done again: after a crash it goes on from the last checkpoint, writes the same bytes to the same
+places, and passes over what is in the logs already.
+"""
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from vantage.conversation.event_log import EventLog
+from vantage.conversation.files import ConversationFolder, GrowingFile, Log, write_all, write_atomically
+from vantage.errors import NotFound
+from vantage.events import Event
+from vantage.terminal.blocks import Block, Span
+from vantage.terminal.core import State, Step, Terminal
+from vantage.terminal.journal import Placed, read_records
+from vantage.terminal.reading import Source
+from vantage.terminal.screen import Screen
+
+VERSION = 1
+"""Of what is in a checkpoint. Another one is not read: derivation starts over."""
+SLICE = 1 << 16
+"""Bytes that are derived at once; between two slices others get their turn."""
+FAR_APART = 1 << 20
+AT_BLOCK_END = 1 << 16
+"""Raw bytes between two checkpoints: anywhere, and at the end of a block."""
+COPY_HERE = 1 << 22
+"""Output of a block up to so many bytes is copied on the spot; more of it goes to `background`."""
+SCREEN_SCROLLBACK = 2000
+
+Background = Callable[[Callable[[], None]], None]
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """What retention dropped, in the raw output and in the spool."""
+
+    raw: Span
+    spool: Span
+
+
+class Checkpoint(msgspec.Struct):
+    version: int
+    state: State
+    journal: int
+    events: int
+    block_log: int
+    gaps: list[Gap] = []
+
+
+def checkpoint_path(folder: ConversationFolder, raw: int) -> Path:
+    return folder.checkpoints / f"{raw:016}.state"
+
+
+def checkpoint_places(folder: ConversationFolder) -> list[int]:
+    """The raw offsets that have a checkpoint, the last first."""
+    try:
+        names = os.listdir(folder.checkpoints)  # noqa: PTH208 -- there may be thousands, and only names matter
+    except FileNotFoundError:
+        return []
+    return sorted((int(name[:-6]) for name in names if name.endswith(".state") and name[:-6].isdigit()), reverse=True)
+
+
+def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
+    """The checkpoint at an offset; None when there is none that can be used."""
+    try:
+        checkpoint = msgspec.msgpack.decode(checkpoint_path(folder, raw).read_bytes(), type=Checkpoint)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return checkpoint if checkpoint.version == VERSION else None
+
+
+class BlockLog:
+    """Ended blocks, a line each: the line's number is the block's."""
+
+    def __init__(self, folder: ConversationFolder) -> None:
+        self._folder = folder
+        self._log = Log(folder.block_log)
+        last = self._log.last_line()
+        self.count = decode_block(last).seq if last else 0
+
+    @property
+    def torn(self) -> int:
+        return self._log.torn
+
+    @property
+    def size(self) -> int:
+        return self._log.size
+
+    def append(self, block: Block) -> None:
+        self._log.append(encode_block(block))
+        self.count = block.seq
+
+    def after(self, seq: int, limit: int) -> list[Block]:
+        return [decode_block(line) for line in islice(self._log.from_line(seq + 1), limit)]
+
+    def get(self, block_id: str) -> Block:
+        number = block_id[1:]
+        if block_id[:1] == "b" and number.isascii() and number.isdigit() and 0 < int(number) <= self.count:
+            return self.after(int(number) - 1, 1)[0]
+        last = f"the last one is b{self.count}" if self.count else "there is none yet"
+        raise NotFound(f"there is no block {block_id!r}", hint=last)
+
+    def close(self) -> None:
+        self._log.close()
+
+
+_block_decoder = msgspec.json.Decoder(Block)
+
+
+def encode_block(block: Block) -> bytes:
+    return msgspec.json.encode(block) + b"\n"
+
+
+def decode_block(line: bytes) -> Block:
+    return _block_decoder.decode(line)
+
+
+class Derivation:
+    """One conversation's terminal and what is kept of it."""
+
+    def __init__(
+        self,
+        folder: ConversationFolder,
+        conversation_id: str,
+        events: EventLog,
+        *,
+        screen: bool = True,
+        background: Background | None = None,
+        checkpoints: bool = True,
+    ) -> None:
+        self.folder = folder
+        self.events = events
+        self.raw = GrowingFile(folder.raw)
+        self.spool = GrowingFile(folder.spool, write=True)
+        self.blocks = BlockLog(folder)
+        self.gaps: list[Gap] = []
+        self._id = conversation_id
+        self._journal = GrowingFile(folder.journal)
+        self._journal_read = 0
+        self._journal_at = 0
+        """Behind the last record that was applied."""
+        self._records: deque[Placed] = deque()
+        self._background = background or (lambda job: job())
+        self._copying = 0
+        self._checkpoints = checkpoints
+        self._last_checkpoint = 0
+        self._with_screen = screen
+        self._skip_events = 0
+        self.terminal = self._recover()
+
+    # going on from where it was
+
+    def _recover(self) -> Terminal:
+        for place in checkpoint_places(self.folder):
+            checkpoint = read_checkpoint(self.folder, place)
+            if checkpoint is not None and self._fits(checkpoint):
+                return self._resume(checkpoint, checkpoint_path(self.folder, place))
+        self._skip_events = self.events.derived(0)
+        return Terminal(screen=self._new_screen())
+
+    def _fits(self, checkpoint: Checkpoint) -> bool:
+        return (
+            checkpoint.state.raw <= self.raw.size
+            and checkpoint.journal <= self._journal.size
+            and checkpoint.state.spool.length <= self.spool.size
+            and checkpoint.events <= self.events.size
+            and checkpoint.block_log <= self.blocks.size
+        )
+
+    def _resume(self, checkpoint: Checkpoint, path: Path) -> Terminal:
+        self._journal_read = self._journal_at = checkpoint.journal
+        self._last_checkpoint = checkpoint.state.raw
+        self.gaps = checkpoint.gaps
+        self._skip_events = self.events.derived(checkpoint.events)
+        return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen"), checkpoint))
+
+    def _new_screen(self) -> Screen | None:
+        return Screen(120, 40, scrollback=SCREEN_SCROLLBACK) if self._with_screen else None
+
+    def _old_screen(self, path: Path, checkpoint: Checkpoint) -> Screen | None:
+        if not self._with_screen:
+            return None
+        try:
+            return Screen.decode(path.read_bytes())
+        except (OSError, ValueError):
+            return self._redrawn(checkpoint)
+
+    def _redrawn(self, checkpoint: Checkpoint) -> Screen | None:
+        """A checkpoint's screen from the raw output, when the engine cannot read its own any more."""
+        replay = Replay(self.folder, screen=True, first=self.gaps[-1].raw.end if self.gaps else 0)
+        return replay.to(checkpoint.state.raw, checkpoint.journal).screen
+
+    # going on
+
+    def advance(self, raw_end: int, journal_end: int) -> Iterator[Step]:
+        """Takes in both files up to lengths that belong together, slice by slice."""
+        if journal_end > self._journal_read:
+            data = self._journal.read(self._journal_read, journal_end)
+            records, self._journal_read = read_records(data, self._journal_read)
+            self._records.extend(records)
+        for step in drive(self.terminal, self._records, self.raw.read, raw_end):
+            self._journal_at = step.journal or self._journal_at
+            self._keep(step)
+            yield step
+            if self._due():
+                self.checkpoint()
+
+    def _keep(self, step: Step) -> None:
+        if step.spool:
+            self.spool.write(step.spool, step.spool_from)
+        for gap in step.gaps:
+            self.gaps.append(Gap(Span(gap.start or 0, gap.end or 0), self._spool_gap(gap.end or 0)))
+        for block in step.ended:
+            self._store(block)
+        if step.events:
+            step.events = self._log(step.events)
+
+    def _log(self, events: list[Event]) -> list[Event]:
+        passed = min(self._skip_events, len(events))
+        self._skip_events -= passed
+        return self.events.append(events[passed:], self._id)
+
+    def _store(self, block: Block) -> None:
+        target = self.folder.blocks / f"{block.seq}_{block.ts_begin}.out"
+        size = block.raw.size - sum(span.size for span in block.marks)
+        with contextlib.suppress(OSError):
+            if target.stat().st_size == size and block.seq <= self.blocks.count:
+                return
+        if size <= COPY_HERE:
+            self._copy(block, target)
+        else:
+            self._copying += 1
+            self._background(lambda: self._copied(block, target))
+        if block.seq > self.blocks.count:
+            self.blocks.append(block)
+
+    def _copied(self, block: Block, target: Path) -> None:
+        try:
+            self._copy(block, target)
+        finally:
+            self._copying -= 1
+
+    def _copy(self, block: Block, target: Path) -> None:
+        """A block's output as it came, without our marks."""
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        source = GrowingFile(self.folder.raw) if block.raw.size > COPY_HERE else self.raw
+        try:
+            at = 0
+            for span in without(block.raw, block.marks):
+                place = span.start
+                while place < span.end:
+                    data = source.read(place, min(place + (1 << 20), span.end))
+                    if not data:
+                        return
+                    write_all(descriptor, data, at)
+                    at += len(data)
+                    place += len(data)
+        finally:
+            os.close(descriptor)
+            if source is not self.raw:
+                source.close()
+
+    # checkpoints
+
+    def _due(self) -> bool:
+        since = self.terminal.raw - self._last_checkpoint
+        at_end = self.terminal.state.block is None and since >= AT_BLOCK_END
+        return self._checkpoints and not self._copying and (since >= FAR_APART or at_end)
+
+    def checkpoint(self) -> None:
+        """Writes down where we are: a restart replays only what came after."""
+        state = self.terminal.checkpoint()
+        path = checkpoint_path(self.folder, state.raw)
+        if self.terminal.screen is not None:
+            write_atomically(path.with_suffix(".screen"), self.terminal.screen.encode())
+        checkpoint = Checkpoint(
+            version=VERSION,
+            state=state,
+            journal=self._journal_at,
+            events=self.events.size,
+            block_log=self.blocks.size,
+            gaps=self.gaps,
+        )
+        write_atomically(path, msgspec.msgpack.encode(checkpoint))
+        self._last_checkpoint = state.raw
+
+    def _spool_gap(self, raw_end: int) -> Span:
+        """The spool up to where it stood when the raw output did."""
+        checkpoint = read_checkpoint(self.folder, raw_end)
+        return Span(0, checkpoint.state.spool.length if checkpoint else 0)
+
+    def close(self) -> None:
+        for file in (self.raw, self.spool, self._journal, self.blocks):
+            file.close()
+        if self.terminal.screen is not None:
+            self.terminal.screen.close()
+
+
+def drive(terminal: Terminal, records: deque[Placed], read: Source, end: int) -> Iterator[Step]:
+    """Feeds raw output up to `end`, each record at its place; `records` is emptied as they are applied."""
+    while records or terminal.raw < end:
+        here = min(records[0].record.at, end) if records else end
+        while terminal.raw < here:
+            data = read(terminal.raw, min(terminal.raw + SLICE, here))
+            if not data:
+                return
+            yield terminal.feed(data)
+        if not records or records[0].record.at > terminal.raw:
+            return
+        placed = records.popleft()
+        step = terminal.record(placed.record)
+        step.journal = placed.end
+        yield step
+
+
+def without(span: Span, holes: list[Span]) -> Iterator[Span]:
+    """The parts of a span between holes in it."""
+    at = span.start
+    for hole in holes:
+        if hole.start >= at and hole.end <= span.end:
+            if hole.start > at:
+                yield Span(at, hole.start)
+            at = hole.end
+    if at < span.end:
+        yield Span(at, span.end)
+
+
+class Replay:
+    """A terminal of the past: derived again, for nobody's log."""
+
+    def __init__(self, folder: ConversationFolder, *, screen: bool, first: int = 0) -> None:
+        self._folder = folder
+        self._screen = screen
+        self._first = first
+
+    def to(self, raw_end: int, journal_end: int | None = None) -> Terminal:
+        """The terminal as it was when its output had this length."""
+        terminal, journal_at = self._start(raw_end)
+        journal, raw = GrowingFile(self._folder.journal), GrowingFile(self._folder.raw)
+        try:
+            end = journal.size if journal_end is None else journal_end
+            records, _ = read_records(journal.read(journal_at, end), journal_at)
+            due = deque(placed for placed in records if placed.record.at <= raw_end)
+            for _ in drive(terminal, due, raw.read, raw_end):
+                pass
+        finally:
+            journal.close()
+            raw.close()
+        return terminal
+
+    def _start(self, raw_end: int) -> tuple[Terminal, int]:
+        """The nearest checkpoint at or before an offset; the very beginning when there is none."""
+        for place in checkpoint_places(self._folder):
+            if not self._first <= place <= raw_end:
+                continue
+            checkpoint = read_checkpoint(self._folder, place)
+            if checkpoint is None:
+                continue
+            with contextlib.suppress(OSError, ValueError):
+                path = checkpoint_path(self._folder, place).with_suffix(".screen")
+                screen = Screen.decode(path.read_bytes()) if self._screen else None
+                return Terminal(checkpoint.state, screen), checkpoint.journal
+        return Terminal(screen=Screen(120, 40) if self._screen else None), 0

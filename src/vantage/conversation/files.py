@@ -1,0 +1,268 @@
+"""A conversation's files: append-only logs, and a terminal's folder (0700, files 0600).
+
+Appends go to the operating system at once, so they survive the death of this process. A torn last line, which only a
+crash of the machine or a full disk leaves, is cut off when a log is opened, and said so.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from vantage.errors import InputError, Unavailable
+
+PRIVATE_DIRECTORY = 0o700
+PRIVATE_FILE = 0o600
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_READ = 1 << 16
+_EVERY = 256
+"""A line in so many has its place remembered."""
+
+
+def check_id(conversation_id: str) -> str:
+    """An id that is a safe file name, or an error."""
+    if _ID.fullmatch(conversation_id) is None:
+        raise InputError(
+            f"{conversation_id!r} cannot be a conversation's id",
+            hint="1 to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit",
+        )
+    return conversation_id
+
+
+def make_directory(path: Path) -> Path:
+    path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    return path
+
+
+def write_all(fd: int, data: bytes, offset: int) -> None:
+    """All of it, or an error that says why not."""
+    view = memoryview(data)
+    try:
+        while view:
+            written = os.pwrite(fd, view, offset)
+            offset += written
+            view = view[written:]
+    except OSError as error:
+        raise Unavailable(
+            f"the disk takes no more: {error.strerror}", hint="free some space; nothing is lost"
+        ) from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """The old content or the new, never a mixture."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        write_all(descriptor, data, 0)
+    finally:
+        os.close(descriptor)
+    temporary.replace(path)
+
+
+class Log:
+    """A file of JSON lines that only grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.torn = 0
+        """Bytes of a half-written last line that were cut off."""
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        self.size = self._mended()
+        self._places = [0]
+        """Where the lines 1, 1 + 256, 1 + 512 … begin, as far as somebody has read."""
+
+    def _mended(self) -> int:
+        size = os.fstat(self._fd).st_size
+        whole = size
+        while whole and os.pread(self._fd, 1, whole - 1) != b"\n":
+            step = min(_READ, whole)
+            newline = os.pread(self._fd, step, whole - step).rfind(b"\n")
+            whole = whole - step + newline + 1
+        if whole < size:
+            self.torn = size - whole
+            os.ftruncate(self._fd, whole)
+        return whole
+
+    def append(self, lines: bytes) -> int:
+        """Whole lines. Returns where they begin."""
+        start = self.size
+        write_all(self._fd, lines, start)
+        self.size += len(lines)
+        return start
+
+    def lines(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """The lines from an offset on, each with the offset behind it."""
+        end = self.size if end is None else end
+        rest = b""
+        at = start
+        while at < end:
+            data = os.pread(self._fd, min(_READ, end - at), at)
+            if not data:
+                return
+            at += len(data)
+            *whole, rest = (rest + data).split(b"\n")
+            place = at - len(rest) - sum(len(line) + 1 for line in whole)
+            for line in whole:
+                place += len(line) + 1
+                yield place, line
+
+    def from_line(self, number: int) -> Iterator[bytes]:
+        """The lines from the one with a number on; the first is 1."""
+        while len(self._places) <= (number - 1) // _EVERY:
+            at = self._places[-1]
+            for counted, (end, _) in enumerate(self.lines(at), 1):
+                if counted == _EVERY:
+                    self._places.append(end)
+                    break
+            else:
+                return
+        skip = (number - 1) % _EVERY
+        for _, line in self.lines(self._places[(number - 1) // _EVERY]):
+            if skip:
+                skip -= 1
+            else:
+                yield line
+
+    def last_line(self) -> bytes | None:
+        """The line at the end, without reading the rest."""
+        if not self.size:
+            return None
+        end = self.size - 1
+        at, data = end, b""
+        while at > 0 and b"\n" not in data:
+            step = min(_READ, at)
+            at -= step
+            data = os.pread(self._fd, step, at) + data
+        return data.rsplit(b"\n", 1)[-1]
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class GrowingFile:
+    """Bytes that only grow, read and written by offset. The file may not exist yet."""
+
+    def __init__(self, path: Path, *, write: bool = False) -> None:
+        self.path = path
+        self._write = write
+        self._fd = -1
+
+    def _open(self) -> int:
+        if self._fd < 0:
+            flags = os.O_RDWR | os.O_CREAT if self._write else os.O_RDONLY
+            self._fd = os.open(self.path, flags | os.O_CLOEXEC, PRIVATE_FILE)
+        return self._fd
+
+    def read(self, start: int, end: int) -> bytes:
+        if end <= start:
+            return b""
+        try:
+            fd = self._open()
+        except FileNotFoundError:
+            return b""
+        data = os.pread(fd, end - start, start)
+        if len(data) == end - start:
+            return data
+        pieces = [data]
+        while data and start + sum(map(len, pieces)) < end:
+            data = os.pread(fd, end - start - sum(map(len, pieces)), start + sum(map(len, pieces)))
+            pieces.append(data)
+        return b"".join(pieces)
+
+    def write(self, data: bytes, offset: int) -> None:
+        write_all(self._open(), data, offset)
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self._open(), size)
+
+    @property
+    def size(self) -> int:
+        try:
+            return os.fstat(self._open()).st_size
+        except FileNotFoundError:
+            return 0
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a conversation was made with."""
+
+    id: str
+    epoch: str
+    """Changes only when the log is created anew."""
+    created: int
+    name: str = ""
+    shell: str = "bash"
+    cwd: str = ""
+    cols: int = 120
+    rows: int = 40
+    env: dict[str, str] = {}
+    user_rc: bool = True
+    allow_secret_input: bool = False
+    closed: bool = False
+
+
+class ConversationFolder:
+    """Where everything of one conversation lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.terminal = path / "agent_pty"
+
+    def create(self) -> None:
+        make_directory(self.path)
+        make_directory(self.terminal)
+        make_directory(self.blocks)
+        make_directory(self.checkpoints)
+
+    @property
+    def settings(self) -> Path:
+        return self.path / "conversation.json"
+
+    @property
+    def events(self) -> Path:
+        return self.path / "events.jsonl"
+
+    @property
+    def raw(self) -> Path:
+        return self.terminal / "output.raw"
+
+    @property
+    def journal(self) -> Path:
+        return self.terminal / "output.index"
+
+    @property
+    def spool(self) -> Path:
+        return self.terminal / "output.spool"
+
+    @property
+    def block_log(self) -> Path:
+        return self.terminal / "blocks.jsonl"
+
+    @property
+    def blocks(self) -> Path:
+        return self.terminal / "blocks"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.terminal / "checkpoints"
+
+    @property
+    def screen_log(self) -> Path:
+        return self.terminal / "screen.jsonl"
+
+    @property
+    def screen_snapshot(self) -> Path:
+        return self.terminal / "screen.snapshot.json"
+
+    def read_settings(self) -> Settings:
+        return msgspec.json.decode(self.settings.read_bytes(), type=Settings)
+
+    def write_settings(self, settings: Settings) -> None:
+        write_atomically(self.settings, msgspec.json.encode(settings))

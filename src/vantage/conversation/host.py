@@ -1,0 +1,141 @@
+"""The connection to the PTY host: requests with answers, and what it tells of its own accord.
+
+One connection serves all conversations of a home. When it breaks, whoever waits gets an error, and `on_lost` is called.
+"""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vantage.errors import Conflict, NoSecretPrompt, NotRunning, SecretPrompt, Unavailable, VantageError
+from vantage.ptyhost import protocol
+from vantage.ptyhost.start import connect
+
+Tell = Callable[[dict[str, Any]], None]
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class HostLost(Unavailable):
+    """The host went away: its shells are gone, what they printed is kept."""
+
+    code = "host_lost"
+
+
+class InputFull(Conflict):
+    """A program does not read what was sent to it before."""
+
+    code = "input_full"
+
+
+class LineTooLong(Conflict):
+    """A terminal in canonical mode cuts lines at 4,095 bytes."""
+
+    code = "line_too_long"
+
+
+_ERRORS: dict[str, tuple[type[VantageError], str]] = {
+    protocol.Code.SECRET_PROMPT: (
+        SecretPrompt,
+        "the program asks for a secret; send it with secret: true, or ctrl_c to leave the prompt",
+    ),
+    protocol.Code.NO_SECRET_PROMPT: (
+        NoSecretPrompt,
+        "nothing asks for a secret now: what is typed would be shown; send it without secret",
+    ),
+    protocol.Code.NOT_RUNNING: (NotRunning, "the shell has ended: the next exec_block starts a fresh one"),
+    protocol.Code.INPUT_FULL: (InputFull, "the program does not read its input; read the screen, or ctrl_c"),
+    protocol.Code.LINE_TOO_LONG: (
+        LineTooLong,
+        "this terminal takes lines of at most 4,095 bytes; write the text to a file with exec_block and a heredoc",
+    ),
+    protocol.Code.STALLED: (Unavailable, "free some disk space: nothing is lost meanwhile"),
+}
+
+
+class Host(asyncio.Protocol):
+    def __init__(self) -> None:
+        self.on_event: Tell = lambda _: None
+        self.on_lost: Callable[[], None] = lambda: None
+        self.pid = 0
+        self._transport: asyncio.Transport | None = None
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._ids = count(1)
+        self._rest = b""
+        self._closing = False
+
+    @classmethod
+    async def connect(cls, home: Path) -> "Host":
+        """To the host of this home; it is started when none runs."""
+        loop = asyncio.get_running_loop()
+        try:
+            socket = await loop.run_in_executor(None, connect, str(home))
+            _, host = await loop.create_unix_connection(cls, sock=socket)
+        except OSError as error:
+            raise Unavailable(
+                f"no PTY host could be started or reached: {error}", hint=f"see {home / 'host.log'}"
+            ) from error
+        hello = await host.request("hello", protocol=protocol.PROTOCOL)
+        host.pid = hello["pid"]
+        return host
+
+    async def request(self, op: str, **fields: Any) -> dict[str, Any]:
+        """Asks, and waits for the answer."""
+        return await self.ask(op, **fields)
+
+    def ask(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":
+        """Asks; the future has the answer."""
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        if self._transport is None or self._transport.is_closing():
+            answer.set_exception(HostLost("the PTY host is gone", hint="try again: a new one is started"))
+            return answer
+        number = next(self._ids)
+        self._answers[number] = answer
+        self._transport.write(_encode({"id": number, "op": op, **fields}) + b"\n")
+        return answer
+
+    def close(self) -> None:
+        self._closing = True
+        if self._transport is not None:
+            self._transport.close()
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # a stream socket has this one
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            message = _decode(line)
+            number = message.get("id")
+            if number is None:
+                self.on_event(message)
+                continue
+            answer = self._answers.pop(number, None)
+            if answer is None or answer.done():
+                continue
+            if message["ok"]:
+                answer.set_result(message)
+            else:
+                answer.set_exception(_error(message))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        self._transport = None
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(HostLost("the PTY host went away", hint="its shells are gone; try again"))
+        self._answers.clear()
+        if not self._closing:
+            self.on_lost()
+
+
+def _error(message: dict[str, Any]) -> VantageError:
+    kind, hint = _ERRORS.get(message.get("error", ""), (Unavailable, ""))
+    return kind(str(message.get("message", message.get("error"))), hint=hint)

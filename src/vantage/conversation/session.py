@@ -1,0 +1,389 @@
+"""A conversation's terminal, live: what its host tells is derived at once, and whoever waits is woken.
+
+The files are the truth: a session that dies (with this process) is picked up by the next one where the checkpoint says.
+Nothing here decides what an agent may do; that is `verbs`.
+"""
+
+import asyncio
+import secrets
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from vantage.conversation.derive import Derivation
+from vantage.conversation.event_log import EventLog
+from vantage.conversation.files import ConversationFolder, Settings, make_directory
+from vantage.conversation.host import Host, HostLost
+from vantage.errors import InputError, Unavailable
+from vantage.events import Event
+from vantage.ptyhost import protocol, shells
+from vantage.terminal.blocks import Block
+from vantage.terminal.core import State, Step, Terminal
+
+REPLY_WITHIN_MS = 5000
+"""A question older than this is not answered any more: nobody waits for it, and the answer would be typed somewhere."""
+SAMPLE_S = 0.1
+"""Terminal settings and the foreground process cannot announce themselves: how often one looks."""
+LOST_HOOKS_S = 0.25
+"""A shell at its line editor for so long, without a prompt of ours, has lost its hooks."""
+RETRY_S = 1.0
+
+
+class Waiter(Protocol):
+    """Somebody who waits for something to become true."""
+
+    def look(self) -> bool:
+        """Whether the wait is over."""
+
+
+class _Until:
+    def __init__(self, holds: Callable[[], bool]) -> None:
+        self._holds = holds
+        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look(self) -> bool:
+        if not self.future.done() and self._holds():
+            self.future.set_result(None)
+        return self.future.done()
+
+
+class Sample:
+    """What was last seen of the terminal's settings and its foreground process."""
+
+    def __init__(self, answer: dict[str, Any] | None = None) -> None:
+        answer = answer or {}
+        self.awaiting_secret: bool = bool(answer.get("canonical")) and not answer.get("echo", True)
+        self.canonical: bool = bool(answer.get("canonical", True))
+        self.foreground: str | None = answer.get("foreground")
+        self.foreground_pid: int | None = answer.get("foreground_pid")
+
+
+class Session:
+    def __init__(
+        self,
+        folder: ConversationFolder,
+        settings: Settings,
+        events: EventLog,
+        run: Path,
+        host: Callable[[], Awaitable[Host]],
+        publish: Callable[[list[Event]], None],
+    ) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.events = events
+        self.last_output = time.monotonic()
+        self.sample = Sample()
+        self._run = run
+        self._host = host
+        self._publish = publish
+        self._loop = asyncio.get_running_loop()
+        self._waiters: list[Waiter] = []
+        self._samplers = 0
+        self._sampling: asyncio.TimerHandle | None = None
+        self._target = (0, 0)
+        self._steps: Iterator[Step] | None = None
+        self._answered = -1
+        self._poked = -1
+        self._begun: dict[str, str] = {}
+        """Commands that were given and have begun: request → block."""
+        self._sessions: dict[str, str] = {}
+        """Interactive sessions and their blocks."""
+        self._attached = False
+        self.derivation = self._derive()
+
+    # what it knows
+
+    @property
+    def id(self) -> str:
+        return self.settings.id
+
+    @property
+    def terminal(self) -> Terminal:
+        return self.derivation.terminal
+
+    @property
+    def state(self) -> State:
+        return self.derivation.terminal.state
+
+    def read_spool(self, start: int, end: int) -> bytes:
+        return self.derivation.spool.read(start, end)
+
+    def block(self, block_id: str) -> Block:
+        """A block that runs or has ended."""
+        active = self.state.block
+        return active if active is not None and active.block_id == block_id else self.derivation.blocks.get(block_id)
+
+    def block_of(self, session_id: str) -> str | None:
+        """The block of an interactive session, now or before."""
+        known = self._sessions.get(session_id)
+        if known is None:
+            for block in self.derivation.blocks.after(0, self.derivation.blocks.count):
+                if block.session_id is not None:
+                    self._sessions[block.session_id] = block.block_id
+            active = self.state.block
+            if active is not None and active.session_id is not None:
+                self._sessions[active.session_id] = active.block_id
+        return self._sessions.get(session_id)
+
+    def remember(self, *, cols: int, rows: int) -> None:
+        """The size a fresh shell gets."""
+        self.settings = msgspec.structs.replace(self.settings, cols=cols, rows=rows)
+        self.folder.write_settings(self.settings)
+
+    def begun(self, request: str) -> str | None:
+        """The block of a command that was given, once the shell has begun it."""
+        return self._begun.get(request)
+
+    def is_over(self, seq: int) -> bool:
+        return self.derivation.blocks.count >= seq
+
+    # the host
+
+    async def attach(self) -> None:
+        """Joins the terminal where it is: what happened meanwhile is derived before this returns."""
+        host = await self._host()
+        answer = await host.request("attach", terminal=self.id, folder=str(self.folder.terminal))
+        self._attached = True
+        self._answered = answer["answered"]
+        self._target = (answer["offset"], answer["journal"])
+        await self.caught_up()
+        if self.state.asked is not None:
+            self._cancel(host)
+
+    async def join_host(self) -> None:
+        """Attached to a host that lives."""
+        if not self._attached:
+            await self.attach()
+
+    async def caught_up(self) -> None:
+        """Until everything the host has told is derived."""
+        self._pump()
+        await self.until(lambda: self._steps is None)
+
+    @property
+    def alive(self) -> bool:
+        return self.state.phase not in ("none", "exited")
+
+    async def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """A request to the host about this terminal."""
+        await self.join_host()
+        host = await self._host()
+        return await host.request(op, terminal=self.id, **fields)
+
+    async def start(self) -> None:
+        """A fresh shell."""
+        environment = dict(self.settings.env)
+        try:
+            shell = shells.find(self.settings.shell, environment.get("PATH", "/usr/local/bin:/usr/bin:/bin"))
+        except shells.UnknownShell as error:
+            raise InputError(str(error)) from None
+        cwd = self.state.cwd or self.settings.cwd
+        if not Path(cwd).is_dir():
+            cwd = self.settings.cwd
+        if not Path(cwd).is_dir():
+            raise InputError(f"{cwd!r} is no directory to start a shell in", hint="give the conversation another cwd")
+        shell_id = f"sh-{secrets.token_hex(4)}"
+        secret = secrets.token_hex(16)
+        self._forget_shells()
+        private = make_directory(self.shell_folder(shell_id))
+        launch = shells.launch(shell, private, secret=secret, env=environment, user_rc=self.settings.user_rc)
+        await self.ask(
+            "open",
+            folder=str(self.folder.terminal),
+            argv=launch.argv,
+            env=launch.env,
+            cwd=cwd,
+            cols=self.settings.cols,
+            rows=self.settings.rows,
+            record={"shell_id": shell_id, "kind": shell.kind, "path": shell.path, "secret": secret, "cwd": cwd},
+        )
+        await self.until(lambda: self.state.shell_id == shell_id)
+
+    def shell_folder(self, shell_id: str) -> Path:
+        return self._run / shell_id
+
+    def _forget_shells(self) -> None:
+        """What earlier shells needed on disk."""
+        shutil.rmtree(self._run, ignore_errors=True)
+
+    def lost(self) -> None:
+        """The connection to the host broke."""
+        self._attached = False
+
+    # what the host tells
+
+    def told(self, message: dict[str, Any]) -> None:
+        if message["event"] in ("output", "exit"):
+            self._target = (message["offset"], message["journal"])
+            if self._steps is None:
+                self._pump()
+
+    def _pump(self) -> None:
+        """Derives what there is; after a slice of a flood, others get their turn first."""
+        try:
+            while True:
+                if self._steps is None:
+                    if self._target[0] <= self.terminal.raw and self._journal_done():
+                        break
+                    self._steps = self.derivation.advance(*self._target)
+                step = next(self._steps, None)
+                if step is None:
+                    self._steps = None
+                    self._seen = self._target
+                    continue
+                self._handle(step)
+                if len(step.spool) > 1024:
+                    self._loop.call_soon(self._pump_on)
+                    return
+        except Unavailable:
+            self._steps = None
+            self._loop.call_later(RETRY_S, self._reload)
+        self._wake()
+
+    _seen = (-1, -1)
+
+    def _journal_done(self) -> bool:
+        return self._seen == self._target
+
+    def _pump_on(self) -> None:
+        self._pump()
+
+    def _derive(self) -> Derivation:
+        return Derivation(self.folder, self.id, self.events, background=self._in_background)
+
+    def _in_background(self, job: Callable[[], None]) -> None:
+        self._loop.run_in_executor(None, job)
+
+    def _reload(self) -> None:
+        """The disk was full: what is derived starts over from the last checkpoint."""
+        self.derivation.close()
+        self.derivation = self._derive()
+        self._seen = (-1, -1)
+        self._pump()
+
+    def _handle(self, step: Step) -> None:
+        if step.spool:
+            self.last_output = time.monotonic()
+            self._sample_later(SAMPLE_S)
+        if step.events:
+            self._publish(step.events)
+        for block in step.begun:
+            if block.exec_id is not None:
+                self._begun[block.exec_id] = block.block_id
+            if block.session_id is not None:
+                self._sessions[block.session_id] = block.block_id
+        if step.replies or step.asks_more:
+            self._loop.create_task(self._respond(step))
+        self._wake()
+
+    async def _respond(self, step: Step) -> None:
+        try:
+            host = await self._host()
+            for reply in step.replies:
+                if reply.query > self._answered and time.time() * 1000 - reply.asked < REPLY_WITHIN_MS:
+                    self._answered = reply.query
+                    data = protocol.encode_data(reply.data)
+                    await host.request("reply", terminal=self.id, query=reply.query, data=data)
+            if step.asks_more:
+                self._cancel(host)
+        except Unavailable:
+            return
+
+    def _cancel(self, host: Host) -> None:
+        """The shell asks for the rest of a command that has none."""
+        host.ask("journal", terminal=self.id, record={"t": "cancel"}).add_done_callback(_ignore)
+        host.ask("interrupt", terminal=self.id).add_done_callback(_ignore)
+
+    # those who wait
+
+    async def until(self, holds: Callable[[], bool], timeout: float | None = None) -> bool:
+        """Until something is true of the terminal, asked after every change; False when the time is over."""
+        if holds():
+            return True
+        waiter = _Until(holds)
+        self._waiters.append(waiter)
+        try:
+            async with asyncio.timeout(timeout):
+                await waiter.future
+        except TimeoutError:
+            return False
+        finally:
+            self.leave(waiter)
+        return True
+
+    def join(self, waiter: Waiter) -> None:
+        self._waiters.append(waiter)
+
+    def leave(self, waiter: Waiter) -> None:
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+
+    def _wake(self) -> None:
+        if self._waiters:
+            self._waiters = [waiter for waiter in self._waiters if not waiter.look()]
+
+    # what must be looked at
+
+    def watch_settings(self) -> None:
+        """Somebody waits for the terminal's settings or its foreground process."""
+        self._samplers += 1
+        self._sample_later(0)
+
+    def unwatch_settings(self) -> None:
+        self._samplers -= 1
+
+    def _sample_later(self, seconds: float) -> None:
+        if self._sampling is None and (self._samplers or self.state.phase == "running"):
+            self._sampling = self._loop.call_later(seconds, self._sample_now)
+
+    def _sample_now(self) -> None:
+        self._loop.create_task(self.look_at_terminal())
+
+    async def look_at_terminal(self) -> Sample:
+        """Asks the host for the terminal's settings and its foreground process."""
+        try:
+            answer = await self.ask("state")
+            self.sample = Sample(answer)
+            if self.state.phase == "running":
+                self._mend_hooks(answer)
+        except (HostLost, Unavailable):
+            self.sample = Sample()
+        finally:
+            self._sampling = None
+        if self._samplers:
+            self._sample_later(SAMPLE_S)
+        self._wake()
+        return self.sample
+
+    def _mend_hooks(self, answer: dict[str, Any]) -> None:
+        """A shell back at its line editor that told us nothing: a command threw its hooks away."""
+        at_editor = answer.get("foreground_pid") == answer.get("pid") and not answer.get("canonical", True)
+        if not at_editor or self._poked == self.terminal.raw:
+            return
+        quiet = time.monotonic() - self.last_output
+        if quiet < LOST_HOOKS_S:
+            self._loop.call_later(LOST_HOOKS_S - quiet, self._sample_later, 0)
+            return
+        self._poked = self.terminal.raw
+        self._loop.create_task(self._poke())
+
+    async def _poke(self) -> None:
+        try:
+            await self.ask("input", data=protocol.encode_data(shells.POKE), check="none")
+        except (HostLost, Unavailable):
+            return
+
+    async def close(self) -> None:
+        """Leaves the terminal as it is: its shell lives on in the host."""
+        if self._sampling is not None:
+            self._sampling.cancel()
+        self.derivation.close()
+
+
+def _ignore(answer: "asyncio.Future[Any]") -> None:
+    """What nobody waits for may fail."""
+    answer.exception()

@@ -1,0 +1,543 @@
+"""The verbs of an agent's terminal: run, type, wait, look, end. One implementation, whoever asks and however."""
+
+import secrets
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vantage.conversation import results
+from vantage.conversation.endings import polite
+from vantage.conversation.search import find_lines
+from vantage.conversation.session import Session
+from vantage.conversation.waits import TAIL_BYTES, Wait
+from vantage.errors import (
+    Busy,
+    Conflict,
+    Gone,
+    InputError,
+    KeyboardTaken,
+    NotFound,
+    NotRunning,
+    Unavailable,
+)
+from vantage.ptyhost import protocol, shells
+from vantage.terminal import keys as key_codes
+from vantage.terminal.blocks import Block, Span
+from vantage.terminal.match import condition
+from vantage.terminal.modes import EXPECTS_COMMAND
+from vantage.terminal.reading import Part, Reading, read_output, tail
+from vantage.terminal.screen import Screen
+
+DEFAULT_TIMEOUT_MS = 30_000
+DEFAULT_MAX_OUTPUT = 30_000
+SHELL_START_S = 30.0
+BEGIN_S = 30.0
+PATIENCE_S = 1.0
+"""How long each way of ending a program gets before the next, stronger one."""
+MOST_COMMAND = 16 << 20
+MOST_SEND = 8 << 20
+MOST_RAW = 1 << 20
+PIECE = 1 << 16
+TAIL_LINES = 15
+SIZES = {"cols": (2, 1000), "rows": (1, 500)}
+
+
+class AgentTerminal:
+    """What an agent, or a program, does with one conversation's terminal."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.keyboard = "agent"
+        self._cursor: int | None = None
+        self._giving = False
+        """A command is on its way into the shell."""
+
+    @property
+    def id(self) -> str:
+        return self.session.id
+
+    # running
+
+    async def exec_block(
+        self,
+        command: str,
+        *,
+        cwd: str | None = None,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        max_output: int = DEFAULT_MAX_OUTPUT,
+    ) -> results.Ran:
+        """Runs a command as if a careful person had typed it. Waits for its end up to `timeout_ms`."""
+        _at_least("max_output", max_output, 1)
+        _at_least("timeout_ms", timeout_ms, 0)
+        block, note = await self._give(command, cwd, "exec", None)
+        ran = results.Ran(
+            block_id=block.block_id, seq=block.seq, ts_begin=block.ts_begin, cursor=block.spool.start, note=note
+        )
+        if timeout_ms:
+            await self.session.until(lambda: self.session.is_over(block.seq), timeout_ms / 1000)
+        ran.running = not self.session.is_over(block.seq)
+        if timeout_ms and not ran.running:
+            self._report(ran, self.session.block(block.block_id), max_output)
+        return ran
+
+    def _report(self, ran: results.Ran, block: Block, max_output: int) -> None:
+        """What is known of a command that has ended."""
+        reading = self._output(block, max_output, "both")
+        ran.exit_code = block.exit_code
+        ran.done_because = block.done_because
+        ran.duration_ms = block.duration_ms
+        ran.cwd = self.session.state.cwd
+        ran.output = reading.text
+        ran.omitted = reading.omitted
+        ran.omitted_bytes = reading.omitted.size if reading.omitted else 0
+        ran.truncated = reading.omitted is not None
+
+    async def exec_interactive(self, command: str, *, cwd: str | None = None) -> results.Started:
+        """Starts a program to talk to with `send`, `keys` and `wait_for`."""
+        session_id = f"s-{secrets.token_hex(4)}"
+        block, note = await self._give(command, cwd, "interactive", session_id)
+        return results.Started(
+            session_id=session_id,
+            block_id=block.block_id,
+            seq=block.seq,
+            ts_begin=block.ts_begin,
+            cursor=block.spool.start,
+            note=note,
+        )
+
+    async def _give(self, command: str, cwd: str | None, origin: str, session_id: str | None) -> tuple[Block, str]:
+        """Has the shell begin a command. One at a time: whoever comes second is told what to do instead."""
+        _check_command(command, cwd)
+        self._check_keyboard()
+        await self.session.join_host()
+        self._check_idle()
+        self._giving = True
+        try:
+            note = await self._ready_shell()
+            block = await self._type(command, cwd, origin, session_id)
+        finally:
+            self._giving = False
+        self._cursor = block.spool.start
+        return block, note
+
+    def _check_idle(self) -> None:
+        state = self.session.state
+        if not self._giving and state.phase in EXPECTS_COMMAND:
+            return
+        active = state.block or state.pending
+        if active is not None and active.origin == "interactive":
+            what = f"an interactive session runs ({_short(active.cmd)})"
+            raise Busy(what, hint="use send, keys and wait_for to talk to it, or end_session to end it")
+        what = f"a command runs ({_short(active.cmd)})" if active is not None else "another command is being started"
+        raise Busy(what, hint="wait_for PROMPT, read it with read_block, or ctrl_c to interrupt it")
+
+    def _check_keyboard(self) -> None:
+        if self.keyboard != "agent":
+            raise KeyboardTaken(f"{self.keyboard} has the keyboard", hint="wait until it is given back, then try again")
+
+    async def _ready_shell(self) -> str:
+        """A shell at its prompt; what to say when it is not the one the caller knew."""
+        session = self.session
+        note = ""
+        if not session.alive:
+            if session.state.phase == "exited":
+                note = "the shell had ended: this runs in a fresh one"
+            await session.start()
+        ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+        if session.state.phase == "exited":
+            raise Unavailable("the shell ended while it started", hint=f"it said: {self._tail(5)!r}")
+        if not ready:
+            raise Unavailable(
+                f"the shell shows no prompt after {SHELL_START_S:.0f} s",
+                hint=f"its last output: {self._tail(5)!r}; look with read_screen, or reset (user_rc: false may help)",
+            )
+        return note
+
+    async def _type(self, command: str, cwd: str | None, origin: str, session_id: str | None) -> Block:
+        session = self.session
+        state = session.state
+        request = secrets.token_hex(6)
+        folder = session.shell_folder(state.shell_id)
+        typed = shells.type_command(shells.Shell(state.kind, ""), folder, command, cwd=cwd)
+        await session.ask(
+            "input",
+            data=protocol.encode_data(typed.data),
+            check="none",
+            record={"t": "exec", "id": request, "cmd": command, "origin": origin, "session": session_id},
+            echo_off=typed.echo_off,
+        )
+        if not await session.until(lambda: session.begun(request) is not None, BEGIN_S):
+            raise Unavailable(
+                f"the shell did not begin the command within {BEGIN_S:.0f} s",
+                hint=f"its last output: {self._tail(5)!r}; look with read_screen, ctrl_c, or reset",
+            )
+        return session.block(str(session.begun(request)))
+
+    # typing
+
+    async def send(
+        self,
+        data: str | bytes,
+        *,
+        session_id: str | None = None,
+        paste: bool = False,
+        secret: bool = False,
+    ) -> results.Cursor:
+        """Types into whatever runs. `paste` brackets the text where the program asked for that."""
+        text = data.encode() if isinstance(data, str) else bytes(data)
+        if len(text) > MOST_SEND:
+            raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
+        if paste and self.session.terminal.screen is not None:
+            text = key_codes.paste(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
+        return await self._input([text], session_id, secret=secret)
+
+    async def keys(self, names: list[str] | str, *, session_id: str | None = None) -> results.Cursor:
+        """Presses keys by name, encoded for the modes the program has set."""
+        screen = self.screen()
+        pieces = key_codes.encode([names] if isinstance(names, str) else names, screen.modes)
+        return await self._input(pieces, session_id)
+
+    async def ctrl_c(self, *, session_id: str | None = None) -> results.Cursor:
+        """Interrupts, even when the program has not read what was sent before."""
+        await self._check_input(session_id)
+        cursor = self.session.terminal.cursor
+        await self.session.ask("interrupt")
+        return self._typed_at(cursor)
+
+    async def ctrl_d(self, *, session_id: str | None = None) -> results.Cursor:
+        return await self._input([b"\x04"], session_id, check="none")
+
+    async def enter(self, *, session_id: str | None = None) -> results.Cursor:
+        return await self._input([b"\r"], session_id)
+
+    async def _input(
+        self, pieces: list[bytes], session_id: str | None, *, secret: bool = False, check: str = "open"
+    ) -> results.Cursor:
+        await self._check_input(session_id)
+        cursor = self.session.terminal.cursor
+        if secret:
+            check = "secret"
+        elif self.session.settings.allow_secret_input:
+            check = "none"
+        size, written = sum(map(len, pieces)), 0
+        for piece in pieces:
+            for start in range(0, len(piece), PIECE):
+                part = piece[start : start + PIECE]
+                answer = await self.session.ask("input", data=protocol.encode_data(part), check=check)
+                if answer["written"] < len(part):
+                    raise Conflict(
+                        f"the program does not read its input: {written + answer['written']:,} of {size:,} bytes"
+                        " were written, and the rest was dropped",
+                        hint="look with read_screen; ctrl_c interrupts it",
+                    )
+                written += len(part)
+        return self._typed_at(cursor)
+
+    async def _check_input(self, session_id: str | None) -> None:
+        self._check_keyboard()
+        await self.session.join_host()
+        if not self.session.alive:
+            raise NotRunning("there is no shell", hint="exec_block or exec_interactive starts one")
+        if session_id is not None:
+            active = self.session.state.block
+            if active is None or active.session_id != session_id:
+                raise self._no_session(session_id)
+
+    def _no_session(self, session_id: str) -> Conflict | NotFound:
+        if self._block_of(session_id) is not None:
+            return Conflict(f"session {session_id} has ended", hint="leave session_id out to type at the prompt")
+        return NotFound(f"there is no session {session_id!r}", hint="exec_interactive starts one and says its id")
+
+    def _typed_at(self, cursor: int) -> results.Cursor:
+        self._cursor = cursor
+        return results.Cursor(cursor=cursor)
+
+    # waiting
+
+    async def wait_for(
+        self,
+        match: Any,
+        *,
+        regex: bool = False,
+        from_cursor: int | None = None,
+        session_id: str | None = None,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        max_bytes: int | None = None,
+    ) -> results.Waited:
+        """Until something appears in the output or on the screen. Never misses what came after the cursor."""
+        _at_least("timeout_ms", timeout_ms, 0)
+        await self.session.join_host()
+        start = self._start(from_cursor)
+        block_id = self._waited_on(session_id)
+        wait = Wait(
+            self.session,
+            condition(match, start, regex=regex),
+            start,
+            max_bytes,
+            over=lambda: self._ended(block_id),
+            ends=block_id is not None and self.session.block(block_id).origin == "interactive",
+        )
+        fired = await wait.run(timeout_ms / 1000)
+        found = wait.found()
+        cursor = start
+        if found is not None:
+            cursor = found.end
+        elif fired is not None and fired.kind in ("eof", "quiet_ms"):
+            cursor = self.session.terminal.cursor
+        self._cursor = cursor
+        return results.Waited(
+            matched=fired is not None,
+            cursor=cursor,
+            reason=wait.reason,
+            match_text=found.text if found else None,
+            match_span=Span(found.start, found.end) if found else None,
+            tail=self._tail(TAIL_LINES, start if fired else 0),
+        )
+
+    def _start(self, from_cursor: int | None) -> int:
+        end = self.session.terminal.cursor
+        if from_cursor is None:
+            if self._cursor is None:
+                active = self.session.state.block
+                return active.spool.start if active else end
+            return min(self._cursor, end)
+        if not 0 <= from_cursor <= end:
+            raise InputError(
+                f"cursor {from_cursor} is not in the spool", hint=f"it has {end} bytes: 0 to {end} are valid"
+            )
+        self._check_gap(from_cursor)
+        return from_cursor
+
+    def _check_gap(self, cursor: int) -> None:
+        for gap in self.session.derivation.gaps:
+            if gap.spool.start <= cursor < gap.spool.end:
+                raise Gone(
+                    f"the output at {cursor} was dropped by retention",
+                    next=gap.spool.end,
+                    hint=f"the next valid cursor is {gap.spool.end}",
+                )
+
+    def _waited_on(self, session_id: str | None) -> str | None:
+        """The block whose end is meant by EOF."""
+        active = self.session.state.block
+        if session_id is None:
+            return active.block_id if active else None
+        block_id = self._block_of(session_id)
+        if block_id is None:
+            raise self._no_session(session_id)
+        return block_id
+
+    def _ended(self, block_id: str | None) -> bool:
+        if block_id is None:
+            return self.session.state.block is None
+        return not self.session.block(block_id).running
+
+    def _block_of(self, session_id: str) -> str | None:
+        return self.session.block_of(session_id)
+
+    # looking
+
+    async def status(self) -> results.Status:
+        session = self.session
+        await session.join_host()
+        sample = await session.look_at_terminal() if session.alive else session.sample
+        state, screen = session.state, session.terminal.screen
+        active = state.block
+        return results.Status(
+            mode=session.terminal.mode,
+            cursor=session.terminal.cursor,
+            active_session_id=active.session_id if active else None,
+            active_block_id=active.block_id if active else None,
+            shell_id=state.shell_id or None,
+            pid=state.pid,
+            cwd=state.cwd or session.settings.cwd,
+            foreground=sample.foreground,
+            awaiting_secret=sample.awaiting_secret,
+            alt_screen=screen.alt_screen if screen else False,
+            title=screen.title if screen else "",
+            cols=state.cols if session.alive else session.settings.cols,
+            rows=state.rows if session.alive else session.settings.rows,
+            last_exit_code=state.last_exit_code,
+            keyboard=self.keyboard,
+        )
+
+    def screen(self) -> Screen:
+        """The screen as it is now. It is the live one: look, do not feed."""
+        screen = self.session.terminal.screen
+        if screen is None:
+            raise Unavailable("this terminal keeps no screen")
+        return screen
+
+    async def read_raw(self, from_offset: int = 0, max_bytes: int = MOST_RAW) -> results.RawRead:
+        end = self.session.terminal.raw
+        _within("from_offset", from_offset, 0, end)
+        _within("max_bytes", max_bytes, 1, MOST_RAW)
+        for gap in self.session.derivation.gaps:
+            if gap.raw.start <= from_offset < gap.raw.end:
+                raise Gone("that output was dropped by retention", next=gap.raw.end, hint=f"go on at {gap.raw.end}")
+        data = self.session.derivation.raw.read(from_offset, min(from_offset + max_bytes, end))
+        return results.RawRead(
+            data_b64=b64encode(data).decode(),
+            data_utf8_lossy=data.decode("utf-8", "replace"),
+            next_offset=from_offset + len(data),
+            end=end,
+        )
+
+    async def read_spool(self, from_cursor: int = 0, max_bytes: int = 65536) -> results.SpoolRead:
+        """Output as plain text from a cursor on, carriage returns and all."""
+        start = self._start(from_cursor)
+        _at_least("max_bytes", max_bytes, 4)
+        end = self.session.terminal.cursor
+        data = self.session.read_spool(start, min(start + min(max_bytes, MOST_RAW), end))
+        text = data.decode("utf-8", "ignore")
+        return results.SpoolRead(text=text.replace("\x1e", ""), cursor=start + len(text.encode()), end=end)
+
+    async def blocks(self, after: int = 0, limit: int = 100) -> results.Blocks:
+        _within("limit", limit, 1, 1000)
+        found = self.session.derivation.blocks.after(after, limit)
+        active = self.session.state.block
+        if active is not None and len(found) < limit and active.seq > after:
+            found.append(self._so_far(active))
+        return results.Blocks(blocks=found)
+
+    async def read_block(
+        self, block_id: str, *, max_output: int = DEFAULT_MAX_OUTPUT, part: Part = "both"
+    ) -> results.BlockRead:
+        _at_least("max_output", max_output, 1)
+        if part not in ("head", "tail", "both"):
+            raise InputError(f"part is head, tail or both, not {part!r}")
+        block = self._so_far(self.session.block(block_id))
+        reading = self._output(block, max_output, part)
+        return results.BlockRead(
+            block=block,
+            output=reading.text,
+            omitted=reading.omitted,
+            omitted_bytes=reading.omitted.size if reading.omitted else 0,
+            truncated=reading.omitted is not None,
+        )
+
+    def _so_far(self, block: Block) -> Block:
+        """A block that runs, with where its output ends now."""
+        if not block.running:
+            return block
+        terminal = self.session.terminal
+        spool, raw = Span(block.spool.start, terminal.cursor), Span(block.raw.start, terminal.raw)
+        return msgspec.structs.replace(block, spool=spool, raw=raw, marks=list(block.marks))
+
+    def _output(self, block: Block, limit: int, part: Part) -> Reading:
+        derivation = self.session.derivation
+        raw_span = block.raw if not block.marks else None
+        return read_output(derivation.spool.read, block.spool, limit, part, raw=derivation.raw.read, raw_span=raw_span)
+
+    def _tail(self, lines: int, start: int = 0) -> str:
+        """The last lines of the output, or of what came after a cursor."""
+        end = self.session.terminal.cursor
+        return tail(self.session.read_spool(max(end - TAIL_BYTES, start), end), lines)
+
+    async def search(self, query: str, *, regex: bool = False, limit: int = 50) -> results.Hits:
+        """Lines of the output that have a text, or match an expression, oldest first."""
+        if not query:
+            raise InputError("query is empty", hint="give a text to look for")
+        _within("limit", limit, 1, 1000)
+        return await find_lines(self.session, query, regex=regex, limit=limit)
+
+    # ending
+
+    async def end_session(self, session_id: str, *, force: bool = False) -> results.Ended:
+        """Ends an interactive program: politely where we know how, then harder. Says which way it took."""
+        await self.session.join_host()
+        block_id = self._block_of(session_id)
+        if block_id is None:
+            raise self._no_session(session_id)
+        if self._ended(block_id):
+            return results.Ended(how="already_ended")
+        await self.session.ask("journal", record={"t": "end", "session": session_id})
+        for how, act in (("exit", self._leave), ("ctrl_c", self._interrupt), ("terminate", self._terminate)):
+            if force and how != "terminate":
+                continue
+            if await act() and await self.session.until(lambda: self._ended(block_id), PATIENCE_S):
+                return results.Ended(how=how)
+        await self.session.ask("signal", signal="KILL", to="foreground")
+        if not await self.session.until(lambda: self._ended(block_id), PATIENCE_S):
+            await self.session.ask("kill", grace_ms=0)
+            await self.session.until(lambda: self._ended(block_id), PATIENCE_S)
+        return results.Ended(how="kill")
+
+    async def _leave(self) -> bool:
+        sample = await self.session.look_at_terminal()
+        words = polite(sample.foreground)
+        if words is None or sample.awaiting_secret:
+            return False
+        await self.session.ask("input", data=protocol.encode_data(words), check="none")
+        return True
+
+    async def _interrupt(self) -> bool:
+        await self.session.ask("interrupt")
+        return True
+
+    async def _terminate(self) -> bool:
+        await self.session.ask("signal", signal="TERM", to="foreground")
+        return True
+
+    async def reset(self) -> results.Reset:
+        """Ends everything in the terminal and starts a fresh shell. History stays readable."""
+        self._check_keyboard()
+        session = self.session
+        await session.join_host()
+        if session.alive:
+            await session.ask("journal", record={"t": "reset"})
+            await session.ask("kill")
+            await session.until(lambda: not session.alive)
+        await session.start()
+        await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+        self._cursor = session.terminal.cursor
+        return results.Reset(shell_id=session.state.shell_id, pid=session.state.pid)
+
+    async def resize(self, cols: int, rows: int) -> results.Size:
+        for name, value in (("cols", cols), ("rows", rows)):
+            _within(name, value, *SIZES[name])
+        session = self.session
+        await session.join_host()
+        if session.alive:
+            await session.ask("resize", cols=cols, rows=rows)
+            await session.until(lambda: (session.state.cols, session.state.rows) == (cols, rows), PATIENCE_S)
+        session.remember(cols=cols, rows=rows)
+        return results.Size(cols=cols, rows=rows)
+
+    # the keyboard
+
+    def take_keyboard(self, client: str) -> None:
+        """A person types now; the agent is told so until they give it back."""
+        self.keyboard = f"client:{client}"
+
+    def release_keyboard(self, client: str) -> None:
+        if self.keyboard == f"client:{client}":
+            self.keyboard = "agent"
+
+
+def _check_command(command: str, cwd: str | None) -> None:
+    if not isinstance(command, str):
+        raise InputError(f"command is a text, not {type(command).__name__}")
+    if "\0" in command:
+        raise InputError("the command has a NUL character in it", hint="no shell takes one: write it as \\0 for printf")
+    if len(command) > MOST_COMMAND:
+        raise InputError(f"the command has {len(command):,} characters", hint="write it to a file and run that")
+    if cwd is not None and not Path(cwd).is_dir():
+        raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
+
+
+def _at_least(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} is a whole number from {least} on, not {value!r}")
+
+
+def _within(name: str, value: Any, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(f"{name} is a whole number from {least} to {most}, not {value!r}")
+
+
+def _short(command: str) -> str:
+    line = command.strip().split("\n", 1)[0]
+    return line if len(line) <= 60 else line[:59] + "…"

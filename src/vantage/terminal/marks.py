@@ -1,0 +1,127 @@
+"""Marks: what our shell hooks say in the middle of the output, invisibly (OSC 133 with the shell's secret).
+
+`Marks.split` cuts a stream into the program's bytes and our marks, wherever the chunks were cut. Marks without the
+secret (another shell's, in `ssh` or `docker`; an old log) are ordinary bytes of the program.
+"""
+
+import re
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+KINDS = frozenset("ABCDP")
+INTRODUCER = b"\x1b]133;"
+MOST_MARK = 32 * 1024
+"""A path of 4,096 bytes, every byte percent-encoded, and a command: what is longer is no mark of ours."""
+
+_END = re.compile(rb"\x1b\\|[\x07\x18\x1a\x1b]")
+_CANCELLED = (b"\x18", b"\x1a", b"\x1b")
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """One mark of ours. `start` and `end` are offsets into the raw output."""
+
+    kind: str
+    """`D` a command is over, `A` a prompt begins, `B` it is ready for input, `C` a command begins, `P` more is wanted."""
+    cycle: int
+    """How many prompts the shell had shown: marks of one prompt and of the command after it share it."""
+    start: int
+    end: int
+    status: int | None = None
+    cwd: str | None = None
+    cmd: str | None = None
+    ts: float | None = None
+    """Milliseconds since the epoch, where the shell can tell the time."""
+
+
+class Marks:
+    """Splits one shell's output. `offset` is where in the raw output the next byte belongs."""
+
+    def __init__(self, secret: str = "", offset: int = 0, held: bytes = b"") -> None:
+        self.secret = secret
+        self.offset = offset
+        self._held = held
+        """The beginning of what may become a mark; `offset` is behind it."""
+
+    @property
+    def held(self) -> bytes:
+        return self._held
+
+    def split(self, data: bytes) -> list[bytes | Mark]:
+        if not self._held and b"\x1b" not in data:
+            self.offset += len(data)
+            return [data] if data else []
+        base = self.offset - len(self._held)
+        self.offset += len(data)
+        if self._held:
+            data = self._held + data
+            self._held = b""
+        pieces: list[bytes | Mark] = []
+        done = at = 0
+        while (start := data.find(INTRODUCER, at)) >= 0:
+            end = _END.search(data, start + len(INTRODUCER), start + MOST_MARK)
+            if end is None or (end.end() == len(data) and end.group() == b"\x1b"):
+                if len(data) - start >= MOST_MARK:
+                    at = start + len(INTRODUCER)
+                    continue
+                break
+            if end.group() in _CANCELLED:
+                at = end.start()
+                continue
+            at = end.end()
+            mark = self._read(data[start + len(INTRODUCER) : end.start()], base + start, base + at)
+            if mark is not None:
+                if start > done:
+                    pieces.append(data[done:start])
+                pieces.append(mark)
+                done = at
+        keep = start if start >= 0 else _introduced(data, max(at, done))
+        if keep > done:
+            pieces.append(data[done:keep])
+        self._held = data[keep:]
+        return pieces
+
+    def release(self) -> bytes:
+        """No more will come: what was held back is ordinary output."""
+        held, self._held = self._held, b""
+        return held
+
+    def _read(self, payload: bytes, start: int, end: int) -> Mark | None:
+        kind, *parts = payload.decode("utf-8", "replace").split(";")
+        fields = dict(part.split("=", 1) for part in parts if "=" in part)
+        if not self.secret or fields.get("aid") != self.secret or kind not in KINDS:
+            return None
+        positional = parts[0] if parts and "=" not in parts[0] else None
+        cycle = _integer(fields.get("n"))
+        if cycle is None:
+            return None
+        return Mark(
+            kind=kind,
+            cycle=cycle,
+            start=start,
+            end=end,
+            status=_integer(positional if kind == "D" else fields.get("st")),
+            cwd=_decoded(fields.get("cwd")),
+            cmd=_decoded(fields.get("cmd")),
+            ts=_milliseconds(fields.get("t")),
+        )
+
+
+def _introduced(data: bytes, least: int) -> int:
+    """Where the last bytes could be the beginning of a mark; the end of the data when they could not."""
+    last = data.rfind(b"\x1b", max(least, len(data) - len(INTRODUCER) + 1))
+    return last if last >= 0 and INTRODUCER.startswith(data[last:]) else len(data)
+
+
+def _integer(text: str | None) -> int | None:
+    return int(text) if text and len(text) < 19 and re.fullmatch(r"-?[0-9]+", text) else None
+
+
+def _decoded(text: str | None) -> str | None:
+    return None if text is None else unquote_to_bytes(text).decode("utf-8", "replace")
+
+
+def _milliseconds(text: str | None) -> float | None:
+    """`1700000000.123456` of `EPOCHREALTIME`, whose point follows the locale."""
+    found = re.fullmatch(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?", text or "")
+    return float(f"{found[1]}.{found[2] or 0}") * 1000 if found else None
