@@ -1,7 +1,7 @@
 """Lines that have left the screen: logical lines with numbers for ever.
 
-A line that was wrapped is one line, so its number survives a resize. Numbers are never used twice: `first` is that of the
-oldest line still kept, and the oldest lines go when there are more than `lines` of them or more than `bytes` in all.
+A line that was wrapped is one line, so its number survives a resize. Numbers are never used twice: `first` is that of
+the oldest line still kept, and the oldest go when there are more than `lines` of them, or more than `size` bytes.
 """
 
 from collections import deque
@@ -24,8 +24,8 @@ class HistoryState(msgspec.Struct, frozen=True, array_like=True):
 class History:
     __slots__ = ("_blocks", "_bytes", "_max_bytes", "_max_lines", "_open", "first", "total")
 
-    def __init__(self, lines: int, bytes: int) -> None:
-        self._max_lines, self._max_bytes = lines, bytes
+    def __init__(self, lines: int, size: int) -> None:
+        self._max_lines, self._max_bytes = lines, size
         self._blocks: deque[bytes] = deque()
         """Lines in blocks as they came, each line with its LF."""
         self._bytes = 0

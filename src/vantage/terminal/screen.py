@@ -1,10 +1,10 @@
 """What is on the terminal's screen: bytes in; rows, cursor, title, modes, scrollback and replies out.
 
-Feeding costs what the engine costs and nothing more: rows are read when somebody asks, and only those that changed. Every
-way to cut the bytes into chunks gives the same screen.
+Feeding costs what the engine costs: rows are read when somebody asks, and only those that changed. Every way to cut the
+bytes into chunks gives the same screen.
 """
 
-from typing import Literal
+from typing import Literal, Self
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import msgspec
@@ -22,7 +22,7 @@ MAX_COLS, MAX_ROWS = 1000, 500
 _PIECE = 1 << 18
 _MAGIC = b"vantage screen 1\n"
 _LONGEST_TITLE = 1024
-_CONTROLS = {code: None for code in (*range(32), *range(127, 160))}
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)))
 
 
 class Scrollback(msgspec.Struct, frozen=True):
@@ -119,8 +119,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, array_like=True):
     build: str
     cols: int
     rows: int
-    lines: int
-    bytes: int
+    scrollback: int
     state: bytes
     history: HistoryState
 
@@ -312,7 +311,6 @@ class Screen:
             engine.cols,
             engine.rows,
             self._scrollback_lines,
-            SCROLLBACK_BYTES,
             state,
             history,
         )
@@ -330,13 +328,14 @@ class Screen:
         kind = kind_of(engine)
         if (checkpoint.engine, checkpoint.build) != (kind.name, kind.build):
             raise CheckpointError(
-                f"the checkpoint was made by {checkpoint.engine} ({checkpoint.build}), and this is {kind.name} ({kind.build})",
+                f"the checkpoint is of {checkpoint.engine} ({checkpoint.build}), this is {kind.name} ({kind.build})",
                 hint="feed the bytes again",
             )
         screen = cls.__new__(cls)
-        history = History(checkpoint.lines, checkpoint.bytes)
+        history = History(checkpoint.scrollback, SCROLLBACK_BYTES)
         history.restore(checkpoint.history)
-        screen._start(kind.decode(checkpoint.state, checkpoint.cols, checkpoint.rows), history, checkpoint.lines)
+        restored = kind.decode(checkpoint.state, checkpoint.cols, checkpoint.rows)
+        screen._start(restored, history, checkpoint.scrollback)  # noqa: SLF001 -- our own
         return screen
 
     def close(self) -> None:
@@ -345,7 +344,7 @@ class Screen:
             self._engine.close()
             self._engine = None
 
-    def __enter__(self) -> "Screen":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> Literal[False]:

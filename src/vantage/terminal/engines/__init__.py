@@ -1,8 +1,8 @@
 """Terminal emulators behind one small protocol, and the choice between them.
 
-An engine turns bytes into a grid. It keeps no history of its own beyond what it was not yet asked for (`drain`), answers
-what programs ask (`take_replies`), and says which rows may differ from those last asked for (`dirty`). Everything above
-sees only this protocol, so the two engines differ in what they understand, never in shape.
+An engine turns bytes into a grid. It keeps no history beyond what it was not yet asked for (`drain`), answers what
+programs ask (`take_replies`), and says which rows may differ from those last asked for (`dirty`). Everything above sees
+only this protocol, so the two engines differ in what they understand, never in shape.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,0 +1,152 @@
+"""Lines that leave the ghostty engine's screen, taken before the library drops them.
+
+The library keeps rows that scrolled away in pages of cells and drops the oldest pages when they take too much room.
+They are taken from it as text, each line once: `refs[0]` of the native objects follows the first row not taken yet,
+`refs[1]` the row before it. When the two fall together, the program erased what was above (ED 3); when the first is
+gone, so is everything (RIS), or more came at once than the library keeps.
+"""
+
+from vantage.terminal.engines._ghostty_native import ACTIVE, SCREEN, Cells, Native, check, ffi, init_sized, lib
+from vantage.terminal.engines._ghostty_rows import WRAP
+from vantage.terminal.engines.values import Drained
+
+HISTORY_BYTES = 2 << 20
+"""What the library may keep of rows that left the screen."""
+_LONG_LINE = 64
+"""Rows after which a line that has left the screen and still goes on is handed over as far as it has come."""
+
+
+def budget(cols: int) -> int:
+    """How many rows may leave the screen before they must be taken: a third of what surely fits."""
+    return HISTORY_BYTES // (cols * 8 + 64) // 3
+
+
+class HistoryTap:
+    def __init__(self, native: Native, cells: Cells) -> None:
+        self._native, self._cells = native, cells
+        self._raw = ffi.new("GhosttyRow*")
+        self._number = ffi.new("size_t*")
+        self._selection = init_sized("GhosttySelection")
+        self._options = init_sized("GhosttyTerminalSelectionFormatOptions")
+        self._buffer = ffi.new("uint8_t[]", 4096)
+        self._drained: Drained | None = None
+        self._has_before = False
+        self._later: tuple[int, int] | None = None
+        """Where the first row not taken is, while the main screen cannot be seen (after a decode)."""
+        native.refs = [cells.track(0, 0, ACTIVE), cells.track(0, 0, ACTIVE)]
+
+    def take(self) -> Drained | None:
+        drained, self._drained = self._drained, None
+        return drained
+
+    def place(self) -> tuple[tuple[int, int] | None, bool]:
+        return self._later or self._cells.where(self._native.refs[0]), self._has_before
+
+    def restore(self, place: tuple[int, int] | None, *, has_before: bool, visible: bool) -> None:
+        self._has_before = has_before
+        if visible and place is not None:
+            self._move(0, place)
+            self._move(1, (0, max(place[1] - 1, 0)))
+        else:
+            self._later = place
+
+    def collect(self, cols: int) -> None:
+        """Take what has left the screen. Not while the alternate screen is shown, which hides the other's history."""
+        self._cols = cols
+        if self._later is not None:
+            self._move(0, self._later)
+            self._later = None
+        place = self._cells.where(self._native.refs[0])
+        if place is None or (self._has_before and place == self._cells.where(self._native.refs[1])):
+            self._drained = Drained(erased=True)  # dropped (RIS, or too much at once), or fallen together (ED 3)
+            self._has_before = False
+            place = (0, 0)
+            self._move(0, place)
+        history = self._rows()
+        x, y = place
+        end = history
+        while end > y and history - end < _LONG_LINE and self._wraps(end - 1):
+            end -= 1
+        unfinished = end < history and (end <= y or self._wraps(end - 1))
+        if unfinished and history - y >= _LONG_LINE:
+            end = history
+        elif end <= y:
+            return
+        else:
+            unfinished = False
+        self._hand_over(x, y, end - 1, unfinished=unfinished)
+        self._move(1, (0, end - 1))
+        self._move(0, (0, end))
+        self._has_before = True
+
+    def _hand_over(self, x: int, y: int, last: int, *, unfinished: bool) -> None:
+        blank = 0 if unfinished else self._blank_tail(y, last)
+        text = self._format(x, y, last - blank, trim=not unfinished) if last - blank >= y else b""
+        lines = text.count(b"\n") + (last - blank >= y)
+        if last - blank < y:
+            text, blank = b"", blank - 1  # only blank lines: joined by as many line feeds as there are between them
+            lines = 1
+        text += b"\n" * blank
+        piece = Drained(text, lines + blank - unfinished, unfinished)
+        self._drained = piece if self._drained is None else _joined(self._drained, piece)
+
+    def _rows(self) -> int:
+        key = lib.GHOSTTY_TERMINAL_DATA_SCROLLBACK_ROWS
+        check(lib.ghostty_terminal_get(self._native.terminal, key, self._number), "tell its history")
+        return int(self._number[0])
+
+    def _wraps(self, y: int) -> bool:
+        check(lib.ghostty_grid_ref_row(self._cells.ref(0, y, SCREEN), self._raw), "read a row")
+        return bool(self._raw[0] >> WRAP & 1)
+
+    def _blank_tail(self, first: int, last: int) -> int:
+        """How many rows at the end are blank: the library's text does not end in line feeds."""
+        low, high = first - 1, last  # low is not blank (or before the first), all rows behind high are
+        if self._format(0, last, last):
+            return 0
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._format(0, middle, last):
+                low = middle
+            else:
+                high = middle
+        if high == low + 1 and high >= first and self._format(0, high, last):
+            low = high
+        return last - low
+
+    def _format(self, x: int, y: int, last: int, *, trim: bool = True) -> bytes:
+        """The rows as text, wrapped ones joined."""
+        options, selection = self._options, self._selection
+        selection.start = self._cells.ref(x, y, SCREEN)[0]
+        selection.end = self._cells.ref(self._cols - 1, last, SCREEN)[0]
+        options.emit, options.unwrap, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN, True, trim
+        options.selection = selection
+        while True:
+            result = lib.ghostty_terminal_selection_format_buf(
+                self._native.terminal, options[0], self._buffer, len(self._buffer), self._number
+            )
+            if result != lib.GHOSTTY_OUT_OF_SPACE:
+                check(result, "read its history")
+                return bytes(ffi.buffer(self._buffer, self._number[0]))
+            self._buffer = ffi.new("uint8_t[]", self._number[0])
+
+    def _move(self, index: int, place: tuple[int, int]) -> None:
+        refs = self._native.refs
+        if not self._cells.move(refs[index], *place):
+            lib.ghostty_tracked_grid_ref_free(refs[index])
+            refs[index] = self._cells.track(0, 0, ACTIVE)
+
+    def returned(self) -> int:
+        """How many lines that were taken are on the screen again, because it has grown."""
+        place = self._cells.where(self._native.refs[0], ACTIVE)
+        if place is None:
+            return 0
+        top = self._rows()
+        return sum(not self._wraps(top + y) for y in range(place[1]))
+
+
+def _joined(first: Drained, second: Drained) -> Drained:
+    if second.erased:
+        return second
+    between = b"" if first.open or not (first.lines or first.text) else b"\n"
+    return Drained(first.text + between + second.text, first.lines + second.lines, second.open, first.erased)

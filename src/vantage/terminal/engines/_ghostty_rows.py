@@ -1,0 +1,230 @@
+"""Rows of the ghostty engine, read from the library's own array of 64-bit cells.
+
+Where in a cell the library keeps what is asked of the library once, when this is loaded, instead of being assumed. Rows
+without wide characters, clusters and styles (most of them) are turned into text by a few operations on the whole row.
+"""
+
+from itertools import groupby
+from typing import Any
+
+from vantage.terminal.engines._ghostty_native import ACTIVE, Cells, Native, check, ffi, init_sized, lib
+from vantage.terminal.engines.values import ATTRS, UNDERLINES, ColorRef, Row, Run
+
+
+def _shift(get: Any, key: int, kind: str) -> int:
+    """At which bit of a cell or row the library keeps a value: the lowest bit that makes it 1."""
+    out = ffi.new(f"{kind}*")
+    for bit in range(64):
+        out[0] = 0
+        if get(1 << bit, key, out) == 0 and int(out[0]) == 1:
+            return bit
+    raise ImportError("libghostty-vt keeps its cells in a way that this version of Vantage cannot read")
+
+
+_CODEPOINT = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_CODEPOINT, "uint32_t")
+_TAG = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_CONTENT_TAG, "GhosttyCellContentTag")
+_STYLE = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_STYLE_ID, "uint16_t")
+_WIDE = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_WIDE, "GhosttyCellWide")
+_LINK = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_HAS_HYPERLINK, "bool")
+WRAP = _shift(lib.ghostty_row_get, lib.GHOSTTY_ROW_DATA_WRAP, "bool")
+
+_CODEPOINT_BITS = 0x1FFFFF
+# What groups cells into runs: the style's number, the link flag, and for cells that are only background, their colour.
+_LOOK = 0xFFFF << _STYLE | 1 << _LINK
+_BACKGROUND_ONLY = 2 << _TAG
+_CONTENT = 0xFFFFFF << _CODEPOINT | 3 << _TAG
+_TAIL = 2 << _WIDE
+
+_STYLE_FIELDS = {  # of GhosttyStyle, by our names
+    "bold": "bold", "dim": "faint", "italic": "italic", "underline": "underline", "blink": "blink",
+    "reverse": "inverse", "hidden": "invisible", "strike": "strikethrough", "overline": "overline",
+}  # fmt: skip
+_StyleParts = tuple[ColorRef | None, ColorRef | None, tuple[str, ...]]
+# Styles by the bytes of the library's struct: taking those apart field by field is what costs.
+_STYLES: dict[bytes, _StyleParts] = {}
+_MOST_STYLES = 4096
+
+
+class RowReader:
+    """The rows of one terminal that changed since they were last read."""
+
+    def __init__(self, native: Native, cells: Cells) -> None:
+        self._native, self._cells = native, cells
+        self._number = ffi.new("uint16_t*")
+        self._size = ffi.new("size_t*")
+        self._raw = ffi.new("GhosttyRow*")
+        self._view = ffi.new("GhosttyCellsView*")
+        self._style_out = init_sized("GhosttyStyle")
+        self._style_bytes = ffi.buffer(self._style_out)
+
+    def update(self) -> Any:
+        """The library's picture of the screen, brought up to date. It lives with the first look at it."""
+        native = self._native
+        if native.render is None:
+            render = ffi.new("GhosttyRenderState*")
+            native.iterator, native.cells = (
+                ffi.new("GhosttyRenderStateRowIterator*"),
+                ffi.new("GhosttyRenderStateRowCells*"),
+            )
+            check(lib.ghostty_render_state_new(ffi.NULL, render), "draw")
+            check(lib.ghostty_render_state_row_iterator_new(ffi.NULL, native.iterator), "draw")
+            check(lib.ghostty_render_state_row_cells_new(ffi.NULL, native.cells), "draw")
+            native.render = render[0]
+        check(lib.ghostty_render_state_update(native.render, self._native.terminal), "draw")
+        return native.render
+
+    def dirty(self) -> list[tuple[int, Row]]:
+        state, iterator = self.update(), self._native.iterator
+        lib.ghostty_render_state_get(state, lib.GHOSTTY_RENDER_STATE_DATA_ROW_ITERATOR, iterator)
+        number, raw, view = self._number, self._raw, self._view
+        rows = []
+        while lib.ghostty_render_state_row_iterator_next_dirty(iterator[0], number):
+            lib.ghostty_render_state_row_get(iterator[0], lib.GHOSTTY_RENDER_STATE_ROW_DATA_RAW, raw)
+            lib.ghostty_render_state_row_get(iterator[0], lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW, view)
+            rows.append((number[0], self._row(number[0], raw[0], ffi.buffer(view.ptr, view.len * 8))))
+        lib.ghostty_render_state_clean(state)
+        return rows
+
+    def _row(self, y: int, flags: int, cells: Any) -> Row:
+        wrapped = bool(flags >> WRAP & 1)
+        every = _every_cell(len(cells) // 8)
+        bits = int.from_bytes(cells, "little")
+        if not bits & every.special:  # no wide characters, no clusters, no cells of mere background
+            codepoints = (bits >> _CODEPOINT) & every.codepoint
+            text = (
+                codepoints.to_bytes(len(cells), "little")
+                .decode("utf-32-le", "replace")[::2]
+                .replace("\0", " ")
+                .rstrip(" ")
+            )
+        else:
+            text = self._odd_text(cells)
+        return Row(text, self._runs(y, cells) if bits & every.look else (), wrapped)
+
+    def _odd_text(self, cells: Any) -> str:
+        pieces = []
+        opened = False
+        for x, cell in enumerate(memoryview(cells).cast("Q")):
+            tag = cell >> _TAG & 3
+            if cell & _TAIL:  # the second half of a wide character, or the gap before one that did not fit
+                if cell & (1 << _WIDE):
+                    pieces.append(" ")
+            elif tag == 1:
+                opened = opened or self._open_cells()
+                pieces.append(self._cluster(x))
+            else:
+                pieces.append(
+                    chr(cell >> _CODEPOINT & _CODEPOINT_BITS)
+                    if tag == 0 and cell >> _CODEPOINT & _CODEPOINT_BITS
+                    else " "
+                )
+        return "".join(pieces).rstrip(" ")
+
+    def _open_cells(self) -> bool:
+        native = self._native
+        key = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS
+        check(lib.ghostty_render_state_row_get(native.iterator[0], key, native.cells), "read a row")
+        return True
+
+    def _cluster(self, x: int) -> str:
+        cells = self._native.cells[0]
+        lib.ghostty_render_state_row_cells_select(cells, x)
+        length = ffi.new("uint32_t*")
+        lib.ghostty_render_state_row_cells_get(cells, lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_GRAPHEMES_LEN, length)
+        codepoints = ffi.new("uint32_t[]", max(length[0], 1))
+        lib.ghostty_render_state_row_cells_get(cells, lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_GRAPHEMES_BUF, codepoints)
+        return "".join(map(chr, codepoints[0 : length[0]]))
+
+    def _runs(self, y: int, cells: Any) -> tuple[Run, ...]:
+        runs: list[Run] = []
+        known: dict[int, _StyleParts] = {}
+        opened = False
+        start = 0
+        for look, group in groupby(memoryview(cells).cast("Q"), _look):
+            length = sum(1 for _ in group)
+            if look:
+                opened = opened or self._open_cells()
+                key = look & ~(1 << _LINK)
+                if key not in known:
+                    known[key] = self._style(start, look)
+                self._add_runs(runs, y, start, length, known[key], linked=bool(look >> _LINK & 1))
+            start += length
+        return tuple(runs)
+
+    def _add_runs(self, runs: list[Run], y: int, start: int, length: int, style: _StyleParts, *, linked: bool) -> None:
+        if not linked:
+            if any(style):
+                runs.append(Run(start, length, *style))
+            return
+        for link, group in groupby(
+            range(start, start + length), lambda x: self._link(x, y)
+        ):  # neighbours may lead elsewhere
+            columns = list(group)
+            runs.append(Run(columns[0], len(columns), *style, link or None))
+
+    def _style(self, x: int, look: int) -> _StyleParts:
+        tag = look >> _TAG & 3
+        content = look >> _CODEPOINT & 0xFFFFFF
+        if tag == 2:
+            return None, content & 0xFF, ()
+        if tag == 3:
+            return None, f"#{content & 0xFF:02x}{content >> 8 & 0xFF:02x}{content >> 16:02x}", ()
+        cells = self._native.cells[0]
+        lib.ghostty_render_state_row_cells_select(cells, x)
+        lib.ghostty_render_state_row_cells_get(cells, lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_STYLE, self._style_out)
+        known = bytes(self._style_bytes)
+        if known not in _STYLES:
+            if len(_STYLES) > _MOST_STYLES:
+                _STYLES.clear()
+            _STYLES[known] = _style(self._style_out)
+        return _STYLES[known]
+
+    def _link(self, x: int, y: int) -> str:
+        ref = self._cells.ref(x, y, ACTIVE)
+        lib.ghostty_grid_ref_hyperlink_uri(ref, ffi.NULL, 0, self._size)
+        buffer = ffi.new("uint8_t[]", max(self._size[0], 1))
+        if lib.ghostty_grid_ref_hyperlink_uri(ref, buffer, len(buffer), self._size):
+            return ""
+        return bytes(ffi.buffer(buffer, self._size[0])).decode("utf-8", "replace")
+
+
+class _Every:
+    """Masks over a whole row of cells at once."""
+
+    __slots__ = ("codepoint", "look", "special")
+
+    def __init__(self, cells: int) -> None:
+        ones = int.from_bytes(b"\1\0\0\0\0\0\0\0" * cells, "little")
+        self.codepoint = ones * _CODEPOINT_BITS
+        self.special = ones * (3 << _WIDE | 3 << _TAG)
+        self.look = ones * (_LOOK | _BACKGROUND_ONLY)
+
+
+_MASKS: dict[int, _Every] = {}
+
+
+def _every_cell(cells: int) -> _Every:
+    masks = _MASKS.get(cells)
+    if masks is None:
+        masks = _MASKS[cells] = _Every(cells)
+    return masks
+
+
+def _look(cell: int) -> int:
+    return cell & _LOOK if not cell & _BACKGROUND_ONLY else cell & (_CONTENT | 1 << _LINK)
+
+
+def _style(style: Any) -> _StyleParts:
+    attrs = [name for name in ATTRS if getattr(style, _STYLE_FIELDS[name])]
+    if style.underline > 1:
+        attrs.insert(attrs.index("underline") + 1, UNDERLINES[min(style.underline, 5) - 2])
+    return _color(style.fg_color), _color(style.bg_color), tuple(attrs)
+
+
+def _color(color: Any) -> ColorRef | None:
+    if color.tag == lib.GHOSTTY_STYLE_COLOR_PALETTE:
+        return int(color.value.palette)
+    if color.tag == lib.GHOSTTY_STYLE_COLOR_RGB:
+        rgb = color.value.rgb
+        return f"#{rgb.r:02x}{rgb.g:02x}{rgb.b:02x}"
+    return None
