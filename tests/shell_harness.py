@@ -57,7 +57,7 @@ class Pty:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
             os.execve(self.launch.argv[0], self.launch.argv, self.launch.env)
         os.set_blocking(self.master, False)
-        self.raw = b""
+        self.raw = bytearray()
         self.scanned = 0
         self.marks: list[Mark] = []
         self.n = 0

@@ -47,8 +47,8 @@ KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh",
 POKE = b"\x1b[5202~\x1b[5203~"
 """Keys that put lost hooks back and print a fresh prompt's marks; nothing happens when the hooks are intact."""
 
-_LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~"}
-_LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~"}
+_LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~", "fish": b"\x1b[5200~"}
+_LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~", "fish": b"\x1b[5204~"}
 LONG_BYTES = 4096
 LONG_LINES = 30
 """Above either, the line editor does not draw the whole command."""
@@ -124,9 +124,27 @@ def _start_zsh(shell: Shell, folder: Path, secret: str, env: dict[str, str], use
     return Launch([shell.path, "-i"], env | {"ZDOTDIR": str(folder)})
 
 
+def _start_fish(shell: Shell, folder: Path, secret: str, env: dict[str, str], user_rc: bool) -> Launch:
+    rc = _hooks("fish.fish", folder / "config.fish", secret, user_rc)
+    bare = [] if user_rc else ["--no-config"]
+    return Launch([shell.path, *bare, "-i", "-C", f"eval (string collect <{shlex.quote(str(rc))})"], env)
+
+
+def _start_sh(shell: Shell, folder: Path, secret: str, env: dict[str, str], user_rc: bool) -> Launch:
+    theirs = env.get("ENV")
+    words = {
+        "@RESTORE_ENV@": "unset ENV" if theirs is None else f"ENV={shlex.quote(theirs)}",
+        "@SHELL@": shlex.quote(shell.path),
+    }
+    rc = _hooks("sh.sh", folder / "shrc", secret, user_rc, words)
+    return Launch([shell.path, "-i"], env | {"ENV": str(rc)})
+
+
 _STARTS: dict[str, Callable[[Shell, Path, str, dict[str, str], bool], Launch]] = {
     "bash": _start_bash,
     "zsh": _start_zsh,
+    "fish": _start_fish,
+    "sh": _start_sh,
 }
 
 
@@ -161,8 +179,41 @@ def type_command(
     first, *more = text.split("\n")
     head = f"{first[:SHOWN]} … (+{len(more)} lines)" if more else f"{first[:SHOWN]} …"
     long = len(more) >= LONG_LINES or len(text) > LONG_BYTES
+    if shell.kind == "sh":
+        return _type_for_sh(folder, text, head if long else text, cwd)
     _write(folder / _COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
     return Typed((_LOAD_LONG if long else _LOAD)[shell.kind])
+
+
+def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
+    """No line editor: a line that reads a file is typed unseen, and the file shows what a person would have typed."""
+    steps = (
+        f"{{ __vantage_before $? {shlex.quote(cwd or '')} {shlex.quote(shown)}; }} 2>/dev/null",
+        'case "$__vantage_next" in',
+        f'run) __vantage_again; eval "$__vantage_x"{shlex.quote(text)} ;;',
+        f"cd) cd -- {shlex.quote(cwd or '')} ;;",
+        "*) (exit 130) ;;",
+        "esac",
+        "{ __vantage_after $?; } 2>/dev/null",
+    )
+    _write(folder / _COMMAND, os.fsencode(text + "\n"))
+    _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
+    return Typed(_read_go(folder), echo_off=True)
+
+
+def poke(shell: Shell, folder: Path) -> Typed:
+    """What makes a shell at its prompt put lost hooks back and print the marks of a fresh prompt.
+
+    Nothing happens when they are intact, except in sh, which cannot tell and prints a prompt.
+    """
+    if shell.kind != "sh":
+        return Typed(POKE)
+    _write(folder / "go", b"{ command -p stty echo </dev/tty; __vantage_after $?; } 2>/dev/null\n")
+    return Typed(_read_go(folder), echo_off=True)
+
+
+def _read_go(folder: Path) -> bytes:
+    return os.fsencode(f". {shlex.quote(str(folder / 'go'))}\n")
 
 
 def _write(path: Path, data: bytes) -> None:
