@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vantage.conversation.embedded import open_terminal
     from vantage.events import decode_event, encode_event
     from vantage.formatter import MIN_TERMINAL_WIDTH, Formatter, FormatterConfig
     from vantage.presentation import PresentationContext, profile
     from vantage.surfaces import render
+    from vantage.terminal.screen import Screen
     from vantage.timeline.fold import Timeline
     from vantage.timeline.specs.model import RenderSpec
     from vantage.timeline.specs.scope import resolve_template
@@ -23,9 +25,11 @@ _PLACES = {
     "MIN_TERMINAL_WIDTH": "vantage.formatter",
     "PresentationContext": "vantage.presentation",
     "RenderSpec": "vantage.timeline.specs.model",
+    "Screen": "vantage.terminal.screen",
     "Timeline": "vantage.timeline.fold",
     "decode_event": "vantage.events",
     "encode_event": "vantage.events",
+    "open_terminal": "vantage.conversation.embedded",
     "profile": "vantage.presentation",
     "render": "vantage.surfaces",
     "resolve_template": "vantage.timeline.specs.scope",
@@ -37,9 +41,11 @@ __all__ = [
     "FormatterConfig",
     "PresentationContext",
     "RenderSpec",
+    "Screen",
     "Timeline",
     "decode_event",
     "encode_event",
+    "open_terminal",
     "profile",
     "render",
     "resolve_template",

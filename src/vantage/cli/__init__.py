@@ -9,6 +9,7 @@ import click
 _COMMANDS = {
     "format": ("format", "Show an agent's JSON stream as readable text."),
     "spec": ("spec", "Check and preview render specs, for extension authors."),
+    "rebuild": ("rebuild", "Derive a terminal's text and blocks from its raw output again, or check that they agree."),
     "context": ("context", "Print the display instruction for this terminal, for any agent's system prompt."),
 }
 

@@ -207,15 +207,16 @@ class Derivation:
         for step in drive(self.terminal, self._records, self.raw.read, raw_end):
             self._journal_at = step.journal or self._journal_at
             self._keep(step)
-            yield step
             if self._due():
                 self.checkpoint()
+                step.checkpointed = True
+            yield step
 
     def _keep(self, step: Step) -> None:
         if step.spool:
             self.spool.write(step.spool, step.spool_from)
         for gap in step.gaps:
-            self.gaps.append(Gap(Span(gap.start or 0, gap.end or 0), self._spool_gap(gap.end or 0)))
+            self._drop(Span(gap.start or 0, gap.end or 0))
         for block in step.ended:
             self._store(block)
         if step.events:
@@ -290,10 +291,28 @@ class Derivation:
         write_atomically(path, msgspec.msgpack.encode(checkpoint))
         self._last_checkpoint = state.raw
 
-    def _spool_gap(self, raw_end: int) -> Span:
-        """The spool up to where it stood when the raw output did."""
-        checkpoint = read_checkpoint(self.folder, raw_end)
-        return Span(0, checkpoint.state.spool.length if checkpoint else 0)
+    # retention
+
+    def droppable(self, keep: int) -> Span | None:
+        """What may be dropped so that about `keep` bytes of output stay: up to a checkpoint, which a rebuild starts at."""
+        start = self.gaps[-1].raw.end if self.gaps else 0
+        most = self.terminal.raw - keep
+        place = next((place for place in checkpoint_places(self.folder) if place <= most), 0)
+        return Span(start, place) if place - start > keep // 16 else None
+
+    def _drop(self, raw: Span) -> None:
+        """The raw output has a hole now: what was derived from it goes too."""
+        checkpoint = read_checkpoint(self.folder, raw.end)
+        before = self.gaps[-1].spool.end if self.gaps else 0
+        spool = Span(before, checkpoint.state.spool.length if checkpoint else before)
+        self.gaps.append(Gap(raw, spool))
+        if spool.size:
+            self.spool.free(spool.start, spool.end)
+        for place in checkpoint_places(self.folder):
+            if place < raw.end:
+                path = checkpoint_path(self.folder, place)
+                path.unlink(missing_ok=True)
+                path.with_suffix(".screen").unlink(missing_ok=True)
 
     def close(self) -> None:
         for file in (self.raw, self.spool, self._journal, self.blocks):

@@ -4,6 +4,7 @@ Appends go to the operating system at once, so they survive the death of this pr
 crash of the machine or a full disk leaves, is cut off when a log is opened, and said so.
 """
 
+import ctypes
 import os
 import re
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _READ = 1 << 16
+_PUNCH_HOLE_KEEP_SIZE = 0x03
+_libc = ctypes.CDLL(None, use_errno=True)
 _EVERY = 256
 """A line in so many has its place remembered."""
 
@@ -174,8 +177,14 @@ class GrowingFile:
     def write(self, data: bytes, offset: int) -> None:
         write_all(self._open(), data, offset)
 
-    def truncate(self, size: int) -> None:
-        os.ftruncate(self._open(), size)
+    def free(self, start: int, end: int) -> None:
+        """Gives the disk back the room of a part; offsets stay. Where the file system cannot, nothing happens."""
+        _libc.fallocate(
+            ctypes.c_int(self._open()),
+            ctypes.c_int(_PUNCH_HOLE_KEEP_SIZE),
+            ctypes.c_int64(start),
+            ctypes.c_int64(end - start),
+        )
 
     @property
     def size(self) -> int:

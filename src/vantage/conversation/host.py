@@ -112,11 +112,12 @@ class Host(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
+        news: dict[tuple[str, str], dict[str, Any]] = {}
         for line in lines:
             message = _decode(line)
             number = message.get("id")
             if number is None:
-                self.on_event(message)
+                news[message["terminal"], message["event"]] = message  # the last one says what all of them said
                 continue
             answer = self._answers.pop(number, None)
             if answer is None or answer.done():
@@ -125,6 +126,8 @@ class Host(asyncio.Protocol):
                 answer.set_result(message)
             else:
                 answer.set_exception(_error(message))
+        for message in news.values():
+            self.on_event(message)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._transport = None

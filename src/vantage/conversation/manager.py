@@ -21,6 +21,9 @@ from vantage.errors import Conflict, HomeTaken, InputError, NotFound, Unavailabl
 from vantage.events import Event
 
 
+RETENTION = 2 << 30
+
+
 class Conversation:
     """One conversation: its log and its terminal."""
 
@@ -33,6 +36,7 @@ class Conversation:
             settings,
             self.events,
             run=manager.home / "run" / settings.id,
+            retention=manager.retention,
             host=manager.host,
             publish=lambda events: manager.publish(settings.id, events),
         )
@@ -54,8 +58,10 @@ class Conversation:
 class Manager:
     """Whoever has it has the home: a second one is told who does."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, retention: int = RETENTION) -> None:
         self.home = home
+        self.retention = retention
+        """Bytes of raw output that a conversation keeps."""
         self._conversations: dict[str, Conversation] = {}
         self._host: Host | None = None
         self._connecting = asyncio.Lock()

@@ -68,7 +68,9 @@ class Session:
         folder: ConversationFolder,
         settings: Settings,
         events: EventLog,
+        *,
         run: Path,
+        retention: int,
         host: Callable[[], Awaitable[Host]],
         publish: Callable[[list[Event]], None],
     ) -> None:
@@ -78,6 +80,8 @@ class Session:
         self.last_output = time.monotonic()
         self.sample = Sample()
         self._run = run
+        self._retention = retention
+        self._dropping = False
         self._host = host
         self._publish = publish
         self._loop = asyncio.get_running_loop()
@@ -278,7 +282,22 @@ class Session:
                 self._sessions[block.session_id] = block.block_id
         if step.replies or step.asks_more:
             self._loop.create_task(self._respond(step))
+        if step.checkpointed and self.terminal.raw > self._retention and not self._dropping:
+            self._dropping = True
+            self._loop.create_task(self._drop_old())
         self._wake()
+
+    async def _drop_old(self) -> None:
+        """Keeps the output within its limit; the host punches the hole and writes down that it did."""
+        try:
+            old = self.derivation.droppable(self._retention)
+            if old is not None:
+                why = f"the oldest output, to keep it within {self._retention:,} bytes"
+                await self.ask("punch", start=old.start, end=old.end, why=why)
+        except Unavailable:
+            return  # a file system that cannot: everything is kept
+        finally:
+            self._dropping = False
 
     async def _respond(self, step: Step) -> None:
         try:

@@ -428,6 +428,13 @@ class AgentTerminal:
 
     def _output(self, block: Block, limit: int, part: Part) -> Reading:
         derivation = self.session.derivation
+        for gap in derivation.gaps:
+            if block.spool.start < gap.spool.end:
+                if block.spool.end <= gap.spool.end and block.spool.size:
+                    raise Gone(f"the output of {block.block_id} was dropped by retention", next=gap.spool.end)
+                kept = Span(gap.spool.end, max(gap.spool.end, block.spool.end))
+                rest = read_output(derivation.spool.read, kept, limit, part)
+                return Reading(rest.text, Span(block.spool.start, rest.omitted.end if rest.omitted else kept.start))
         raw_span = block.raw if not block.marks else None
         return read_output(derivation.spool.read, block.spool, limit, part, raw=derivation.raw.read, raw_span=raw_span)
 

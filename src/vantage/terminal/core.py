@@ -41,6 +41,8 @@ class Step(msgspec.Struct):
     """A prompt became ready for input."""
     journal: int = 0
     """Where in the journal the record that brought it ends; 0 for output."""
+    checkpointed: bool = False
+    """Whoever keeps what is derived wrote a checkpoint behind it."""
     asks_more: bool = False
     """The shell asks for the rest of a command that has none: it should be cancelled."""
 
