@@ -228,7 +228,7 @@ class Derivation:
         return self.events.append(events[passed:], self._id)
 
     def _store(self, block: Block) -> None:
-        target = self.folder.blocks / f"{block.seq}_{block.ts_begin}.out"
+        target = self._output_file(block)
         size = block.raw.size - sum(span.size for span in block.marks)
         with contextlib.suppress(OSError):
             if target.stat().st_size == size and block.seq <= self.blocks.count:
@@ -240,6 +240,9 @@ class Derivation:
             self._background(lambda: self._copied(block, target))
         if block.seq > self.blocks.count:
             self.blocks.append(block)
+
+    def _output_file(self, block: Block) -> Path:
+        return self.folder.blocks / f"{block.seq}_{block.ts_begin}.out"
 
     def _copied(self, block: Block, target: Path) -> None:
         try:
@@ -294,7 +297,7 @@ class Derivation:
     # retention
 
     def droppable(self, keep: int) -> Span | None:
-        """What may be dropped so that about `keep` bytes of output stay: up to a checkpoint, which a rebuild starts at."""
+        """What may be dropped so that about `keep` bytes stay: up to a checkpoint, where a rebuild can start."""
         start = self.gaps[-1].raw.end if self.gaps else 0
         most = self.terminal.raw - keep
         place = next((place for place in checkpoint_places(self.folder) if place <= most), 0)
@@ -308,6 +311,10 @@ class Derivation:
         self.gaps.append(Gap(raw, spool))
         if spool.size:
             self.spool.free(spool.start, spool.end)
+        for block in self.blocks.after(0, self.blocks.count):
+            if block.raw.end > raw.end:
+                break
+            self._output_file(block).unlink(missing_ok=True)
         for place in checkpoint_places(self.folder):
             if place < raw.end:
                 path = checkpoint_path(self.folder, place)

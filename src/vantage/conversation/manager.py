@@ -20,7 +20,6 @@ from vantage.conversation.verbs import SIZES, AgentTerminal
 from vantage.errors import Conflict, HomeTaken, InputError, NotFound, Unavailable
 from vantage.events import Event
 
-
 RETENTION = 2 << 30
 
 

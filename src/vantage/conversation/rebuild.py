@@ -163,7 +163,7 @@ def _replace(folder: ConversationFolder, again: ConversationFolder) -> None:
 
 
 def _adopt_checkpoints(folder: ConversationFolder, again: ConversationFolder) -> None:
-    """They know the length of another event log: the last one is told the kept one's, the others only travel in time."""
+    """They know the length of another event log: the last is told the kept one's, the others only travel in time."""
     size = folder.events.stat().st_size
     for age, place in enumerate(checkpoint_places(again)):
         checkpoint = read_checkpoint(again, place)

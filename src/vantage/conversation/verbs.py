@@ -23,7 +23,6 @@ from vantage.errors import (
     Unavailable,
 )
 from vantage.ptyhost import protocol, shells
-from vantage.terminal import keys as key_codes
 from vantage.terminal.blocks import Block, Span
 from vantage.terminal.match import condition
 from vantage.terminal.modes import EXPECTS_COMMAND
@@ -190,12 +189,16 @@ class AgentTerminal:
         if len(text) > MOST_SEND:
             raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
         if paste and self.session.terminal.screen is not None:
+            from vantage.terminal import keys as key_codes  # noqa: PLC0415
+
             text = key_codes.paste(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
         return await self._input([text], session_id, secret=secret)
 
     async def keys(self, names: list[str] | str, *, session_id: str | None = None) -> results.Cursor:
         """Presses keys by name, encoded for the modes the program has set."""
         screen = self.screen()
+        from vantage.terminal import keys as key_codes  # noqa: PLC0415
+
         pieces = key_codes.encode([names] if isinstance(names, str) else names, screen.modes)
         return await self._input(pieces, session_id)
 

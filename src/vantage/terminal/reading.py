@@ -58,7 +58,8 @@ def _fold_line(line: str) -> str:
             cells.extend(" " * (at - len(cells)))
             cells[at : at + len(part)] = part
             at += len(part)
-    return "".join(cells).rstrip(" ")
+    text = "".join(cells)
+    return text if at == len(cells) else text.rstrip(" ")  # blanks behind the cursor were written to erase
 
 
 class Reading(msgspec.Struct, frozen=True):
