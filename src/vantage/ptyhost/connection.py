@@ -1,0 +1,198 @@
+"""One client: requests in, answers and events out, neither of which can grow without end.
+
+While a client does not read, events are not queued but remembered as "something happened to this terminal", and told
+from its state when there is room. A client that sends requests and reads no answers is not read either.
+"""
+
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
+from vantage.ptyhost.protocol import Code, Happening, Lines, ProtocolError, decode, encode
+from vantage.ptyhost.terminal import Terminal
+
+_CHUNK: Final = 256 * 1024
+_FULL: Final = 1024 * 1024
+"""Bytes of answers that may wait before we stop reading requests."""
+
+
+class Request:
+    """One request, to be answered once, now or later."""
+
+    __slots__ = ("_open", "connection", "fields", "id")
+
+    def __init__(self, connection: "Connection", fields: dict[str, Any]) -> None:
+        self.connection = connection
+        self.fields = fields
+        self.id = fields.get("id")
+        self._open = True
+
+    def answer(self, **fields: Any) -> None:
+        self._send({"id": self.id, "ok": True, **fields})
+
+    def refuse(self, code: Code, message: str, **fields: Any) -> None:
+        self._send({"id": self.id, "ok": False, "error": code, "message": message, **fields})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._open:
+            self._open = False
+            self.connection.send(message)
+
+
+class Connection:
+    """A client's socket."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        client: socket.socket,
+        handle: Callable[[Request], None],
+        gone: Callable[["Connection"], None],
+    ) -> None:
+        client.setblocking(False)
+        self.greeted = False
+        """It has said hello."""
+        self.watching: set[Terminal] = set()
+        self._loop = loop
+        self._socket = client
+        self._handle = handle
+        self._gone = gone
+        self._lines = Lines()
+        self._unread: deque[bytes] = deque()
+        self._outbox = bytearray()
+        self._news: dict[Terminal, set[Happening]] = {}
+        self._interest = READ
+        self._closing = self._closed = False
+        loop.watch(client.fileno(), READ, self._ready)
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._write(encode(message))
+
+    def tell(self, terminal: Terminal, what: Happening) -> None:
+        """An event, at once or when this client reads again."""
+        if self._outbox:
+            news = self._news.setdefault(terminal, set())
+            if what in _UNDOES:
+                news.discard(_UNDOES[what])
+            news.add(what)
+        else:
+            self._write(encode(_event(terminal, what)))
+
+    def close_when_sent(self) -> None:
+        """No more requests are taken; what is still to be sent is."""
+        self._closing = True
+        self._settle()
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = self._closing = True
+        self._loop.unwatch(self._socket.fileno())
+        self._socket.close()
+        for terminal in self.watching:
+            terminal.watchers.discard(self)
+        self.watching.clear()
+        self._news.clear()
+        self._gone(self)
+
+    def _ready(self, events: int) -> None:
+        if events & WRITE:
+            self._flush()
+        if events & READ and not self._closed:
+            self._receive()
+        elif events & HANGUP:
+            self.close()
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        try:
+            self._unread.extend(self._lines.feed(data))
+        except ProtocolError as error:
+            self._complain(error)
+            self.close_when_sent()
+        self._work()
+
+    def _work(self) -> None:
+        """Handles what was received, as long as the answers are taken."""
+        while self._unread and len(self._outbox) < _FULL and not self._closing:
+            line = self._unread.popleft()
+            try:
+                fields = decode(line)
+            except ProtocolError as error:
+                self._complain(error)
+            else:
+                self._handle(Request(self, fields))
+
+    def _complain(self, error: ProtocolError) -> None:
+        self.send({"id": None, "ok": False, "error": Code.BAD_REQUEST, "message": str(error)})
+
+    def _write(self, data: bytes) -> None:
+        if self._closed:
+            return
+        if not self._outbox:
+            try:
+                sent = self._socket.send(data)
+            except BlockingIOError:
+                sent = 0
+            except OSError:
+                self.close()
+                return
+            if sent == len(data):
+                return
+            data = data[sent:]
+        self._outbox += data
+        self._settle()
+
+    def _flush(self) -> None:
+        try:
+            sent = self._socket.send(self._outbox)
+        except BlockingIOError:
+            return
+        except OSError:
+            self.close()
+            return
+        del self._outbox[:sent]
+        self._work()
+        while self._news and not self._outbox:
+            terminal = next(iter(self._news))
+            happened = self._news.pop(terminal)
+            for what in _ORDER:
+                if what in happened:
+                    self.tell(terminal, what)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Asks the loop for what is wanted now."""
+        if self._closed:
+            return
+        if self._closing and not self._outbox:
+            self.close()
+            return
+        reading = not self._closing and len(self._outbox) < _FULL
+        wanted = (READ if reading else 0) | (WRITE if self._outbox else 0)
+        if wanted != self._interest:
+            self._interest = wanted
+            self._loop.change(self._socket.fileno(), wanted)
+
+
+_UNDOES: Final = {Happening.STALLED: Happening.RESUMED, Happening.RESUMED: Happening.STALLED}
+_ORDER: Final = (Happening.STALLED, Happening.RESUMED, Happening.OUTPUT, Happening.EXIT)
+
+
+def _event(terminal: Terminal, what: Happening) -> dict[str, Any]:
+    event: dict[str, Any] = {"event": what, "terminal": terminal.name}
+    if what in (Happening.OUTPUT, Happening.EXIT):
+        event["offset"], event["journal"] = terminal.log.offset, terminal.log.journal
+    elif what is Happening.STALLED:
+        event["why"] = terminal.log.why
+    return event

@@ -1,0 +1,135 @@
+"""The host: listens, knows the terminals, reaps, and leaves when it is not needed any more."""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import time
+from typing import Final
+
+from vantage.ptyhost.connection import Connection, Request
+from vantage.ptyhost.loop import READ, Loop
+from vantage.ptyhost.ops import Refused, perform
+from vantage.ptyhost.protocol import Code
+from vantage.ptyhost.pty import Inherited, reap
+from vantage.ptyhost.terminal import Terminal
+
+GRACE: Final = 10.0
+"""Seconds a host waits for its first client."""
+ENDING: Final = 1.0
+"""Seconds that shells get when the host is told to end."""
+LAST_WORDS: Final = 10.0
+"""Seconds after which a host that was told to end leaves whatever is left (a full disk, a process that cannot die)."""
+
+
+class Host:
+    """Everything the process has."""
+
+    def __init__(self, listener: socket.socket, inherited: Inherited) -> None:
+        self.loop = Loop()
+        self.inherited = inherited
+        self.terminals: dict[str, Terminal] = {}
+        self.greeted = False
+        """Somebody has said hello."""
+        self.leaving = False
+        self._started = time.monotonic()
+        self._overdue = False
+        self._listener = listener
+        self._connections: set[Connection] = set()
+        self._signals, wakeup = socket.socketpair()
+        self._signals.setblocking(False)
+        wakeup.setblocking(False)
+        self._wakeup = wakeup
+        signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN)
+        self.loop.watch(self._signals.fileno(), READ, self._signaled)
+        listener.setblocking(False)
+        self.loop.watch(listener.fileno(), READ, self._accept)
+        # Only to look at the clock again.
+        self.loop.after(GRACE, lambda: None)
+
+    def run(self) -> None:
+        """Until nobody needs it."""
+        while not self._done():
+            self.loop.turn()
+
+    def terminal(self, name: str, folder: str) -> Terminal:
+        """The terminal of this name, which is made if need be. Raises Refused when name and folder do not fit."""
+        known = self.terminals.get(name)
+        if known is None:
+            taken = next((other.name for other in self.terminals.values() if other.folder == folder), None)
+            if taken is not None:
+                raise Refused(Code.EXISTS, f"folder {folder} belongs to terminal {taken}: a folder holds one terminal")
+            known = self.terminals[name] = Terminal(self.loop, name, folder)
+        elif known.folder != folder:
+            raise Refused(Code.BAD_REQUEST, f"terminal {name} is in {known.folder}, not in {folder}: forget it first")
+        return known
+
+    def known(self, name: str) -> Terminal:
+        try:
+            return self.terminals[name]
+        except KeyError:
+            raise Refused(Code.UNKNOWN_TERMINAL, f"terminal {name} is not known: attach to it or open it") from None
+
+    def forget(self, terminal: Terminal) -> None:
+        for connection in self._connections:
+            connection.watching.discard(terminal)
+        terminal.watchers.clear()
+        terminal.rest()
+        del self.terminals[terminal.name]
+
+    def end(self) -> None:
+        """Ends every shell, then leaves."""
+        if self.leaving:
+            return
+        self.leaving = True
+        self.loop.after(LAST_WORDS, self._give_up)
+        for terminal in self.terminals.values():
+            if terminal.pty is not None:
+                terminal.kill(ENDING, lambda _left: None)
+
+    def _give_up(self) -> None:
+        self._overdue = True
+
+    def _done(self) -> bool:
+        if self._overdue:
+            return True
+        if not self.leaving:
+            if self._connections:
+                return False
+            if not self.greeted and time.monotonic() - self._started < GRACE:
+                return False
+        return not any(terminal.busy for terminal in self.terminals.values())
+
+    def _accept(self, _events: int) -> None:
+        with contextlib.suppress(BlockingIOError):
+            client, _ = self._listener.accept()
+            # The socket's mode says the same; this holds where a file system does not.
+            _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if user not in (os.geteuid(), 0):
+                client.close()
+                return
+            self._connections.add(Connection(self.loop, client, self._handle, self._connections.discard))
+
+    def _handle(self, request: Request) -> None:
+        perform(self, request)
+
+    def _signaled(self, _events: int) -> None:
+        with contextlib.suppress(BlockingIOError):
+            if signal.SIGTERM in self._signals.recv(4096):
+                self.end()
+        self._reap()
+
+    def _reap(self) -> None:
+        """Shells that have ended, and orphans of theirs that were given to us."""
+        ended = dict(reap())
+        if not ended:
+            return
+        for terminal in tuple(self.terminals.values()):
+            if terminal.pty is not None and terminal.pty.pid in ended:
+                terminal.reaped(ended[terminal.pty.pid])
+            terminal.check_kill()

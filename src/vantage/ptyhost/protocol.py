@@ -1,0 +1,181 @@
+"""What the host and its clients say to each other: names, limits, the line codec, and where the socket is.
+
+One JSON object a line in both directions over a unix stream socket; binary data is base64 in `data`. Clients import
+from here, so nothing in this file may start anything. A client speaks every version since 1.
+"""
+
+# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
+# ruff: noqa: PTH100, PTH102, PTH112, PTH118, PTH120
+
+import binascii
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+PROTOCOL: Final = 1
+SPOKEN: Final = (1,)
+"""Every version this host understands."""
+VERSION: Final[str] = sys.modules["vantage"].__version__
+"""Of the package around us. Not imported by name: the package's public names lead to every room of the house."""
+
+MAX_LINE: Final = 8 * 1024 * 1024
+"""Bytes of one message; an environment and a full input buffer in base64 fit with room to spare."""
+MAX_INPUT: Final = 1024 * 1024
+"""Bytes of input that may wait for one terminal."""
+MAX_TYPED_LINE: Final = 4095
+"""Bytes of a line that a terminal in canonical mode takes; it throws the rest away."""
+MAX_SOCKET_PATH: Final = 100
+"""Bytes: kernels take 104 to 108."""
+
+RAW_NAME: Final = "output.raw"
+INDEX_NAME: Final = "output.index"
+
+
+class Op(StrEnum):
+    """What a client may ask for."""
+
+    HELLO = "hello"
+    OPEN = "open"
+    ATTACH = "attach"
+    DETACH = "detach"
+    INPUT = "input"
+    REPLY = "reply"
+    RESIZE = "resize"
+    INTERRUPT = "interrupt"
+    SIGNAL = "signal"
+    STATE = "state"
+    JOURNAL = "journal"
+    KILL = "kill"
+    PUNCH = "punch"
+    FORGET = "forget"
+    LIST = "list"
+
+
+class Code(StrEnum):
+    """`error` of an answer."""
+
+    PROTOCOL = "protocol"
+    """First request was not a hello of a version we speak. The connection is closed."""
+    BAD_REQUEST = "bad_request"
+    UNKNOWN_OP = "unknown_op"
+    UNKNOWN_TERMINAL = "unknown_terminal"
+    EXISTS = "exists"
+    NOT_RUNNING = "not_running"
+    SPAWN = "spawn"
+    """The program could not be started."""
+    SECRET_PROMPT = "secret_prompt"  # noqa: S105 - the name of a condition
+    NO_SECRET_PROMPT = "no_secret_prompt"  # noqa: S105
+    INPUT_FULL = "input_full"
+    LINE_TOO_LONG = "line_too_long"
+    """A line that the terminal, in canonical mode, would cut. Nothing was taken."""
+    STALLED = "stalled"
+    """The log cannot be written (full disk). Nothing was done."""
+    UNSUPPORTED = "unsupported"
+    STILL_RUNNING = "still_running"
+    """Processes that cannot be ended: of another user, or stuck in the kernel."""
+    LEAVING = "leaving"
+    """The host has been told to end."""
+    FAILED = "failed"
+    """The system refused, for the reason in the message."""
+    INTERNAL = "internal"
+
+
+class Happening(StrEnum):
+    """`event` of an event."""
+
+    OUTPUT = "output"
+    EXIT = "exit"
+    STALLED = "stalled"
+    RESUMED = "resumed"
+
+
+class ProtocolError(ValueError):
+    """What came over the socket is no message."""
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """One message as a line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The message of a line; raises ProtocolError."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"expected one JSON object a line, got {line[:80]!r}: {error}") from None
+    if not isinstance(message, dict):
+        raise ProtocolError(f"expected one JSON object a line, got {line[:80]!r}")
+    return message
+
+
+def encode_data(data: bytes) -> str:
+    """Bytes as they stand in `data`."""
+    return binascii.b2a_base64(data, newline=False).decode("ascii")
+
+
+def decode_data(text: str) -> bytes:
+    """The bytes of `data`; raises ValueError."""
+    return binascii.a2b_base64(text, strict_mode=True) if text else b""
+
+
+class Lines:
+    """Cuts a stream into lines, however it was split; raises ProtocolError when one is longer than `MAX_LINE`."""
+
+    __slots__ = ("_parts", "_size")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The lines that `data` completes, without their ends."""
+        while (end := data.find(b"\n")) >= 0:
+            self._parts.append(data[:end])
+            line = b"".join(self._parts)
+            self._parts.clear()
+            self._size = 0
+            data = data[end + 1 :]
+            yield line
+        if data:
+            self._parts.append(data)
+            self._size += len(data)
+            if self._size > MAX_LINE:
+                raise ProtocolError(f"expected messages of at most {MAX_LINE} bytes, got a longer one")
+
+
+def socket_path(home: str) -> str:
+    """Where the host of this home listens: in the home, or where that path is too long, in a directory of our own.
+
+    Raises PermissionError when that directory is not ours alone. A running host has written its path to `host.json`:
+    ask that first, since the environment of host and client may differ.
+    """
+    path = os.path.join(os.path.abspath(home), "host.sock")
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
+        return path
+    digest = hashlib.blake2b(os.fsencode(os.path.realpath(home)), digest_size=8).hexdigest()
+    name = f"vantage-{os.geteuid()}-{digest}"
+    for base in (os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made 0700 and checked
+        short = os.path.join(base, name, "host.sock")
+        if os.path.isdir(base) and os.access(base, os.W_OK) and len(os.fsencode(short)) <= MAX_SOCKET_PATH:
+            _own_directory(os.path.dirname(short))
+            return short
+    raise OSError(f"no directory for the socket: expected a writable /tmp or XDG_RUNTIME_DIR for {home}")
+
+
+def _own_directory(path: str) -> None:
+    """Makes the directory, or checks that the one that is there is ours alone."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        found = os.lstat(path)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise PermissionError(
+                f"{path} must be a directory of user {os.geteuid()} with mode 0700, got owner {found.st_uid} and mode "
+                f"{stat.S_IMODE(found.st_mode):04o}: remove it, or set XDG_RUNTIME_DIR to a directory of your own"
+            ) from None
