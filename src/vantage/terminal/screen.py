@@ -146,6 +146,8 @@ class Screen:
         self._revisions = [0] * engine.rows
         self.revision = 0
         """Grows whenever a look at the screen finds a row changed; `changed_rows` compares with it."""
+        self.fed = 0
+        """Grows with every byte fed and every resize: while it stays, so does everything else."""
         self._seen = self._state()
         self._bell = False
 
@@ -159,6 +161,7 @@ class Screen:
 
     def feed(self, data: bytes) -> Changes:
         engine = self._live
+        self.fed += len(data)
         for start in range(0, len(data), _PIECE):
             engine.feed(bytes(data[start : start + _PIECE]) if start or len(data) > _PIECE else bytes(data))
             if drained := engine.drain(everything=False):
@@ -172,6 +175,7 @@ class Screen:
         if (cols, rows) != (engine.cols, engine.rows):
             self._drain()
             engine.resize(cols, rows)
+            self.fed += 1
             self.revision += 1
             self._grid = [BLANK] * rows
             self._revisions = [self.revision] * rows

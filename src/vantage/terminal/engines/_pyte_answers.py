@@ -18,8 +18,8 @@ _MOST = 1 << 16
 """Replies nobody takes are not collected without end: a program that asks more is not answered."""
 _DEVICES = {"": "\x1b[?62;22c", ">": "\x1b[>1;0;0c", "=": "\x1bP!|00000000\x1b\\"}
 _KNOWN_MODES = {
-    1, 3, 5, 6, 7, 9, 12, 25, 45, 47, 66, 67, 69, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047, 1048, 1049,
-    2004, 2026,
+    1, 3, 5, 6, 7, 9, 12, 25, 45, 47, 66, 67, 69, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047, 1048,
+    1049, 2004, 2026,
 }  # fmt: skip
 _PLAIN_MODES = {4: pyte_modes.IRM, 20: pyte_modes.LNM}
 _COLORS: dict[str, Rgb] = {"10": (229, 229, 229), "11": (0, 0, 0), "12": (229, 229, 229)}
@@ -27,7 +27,8 @@ _HEX = "([0-9a-fA-F]{1,4})"
 _TWO = "([0-9a-fA-F]{2})"
 _SPEC = re.compile(rf"#{_TWO}{_TWO}{_TWO}\Z|rgb:{_HEX}/{_HEX}/{_HEX}\Z")
 _SGR = {
-    "bold": "1", "dim": "2", "italic": "3", "blink": "5", "reverse": "7", "hidden": "8", "strike": "9", "overline": "53",
+    "bold": "1", "dim": "2", "italic": "3", "blink": "5", "reverse": "7", "hidden": "8", "strike": "9",
+    "overline": "53",
 }  # fmt: skip
 _DEEPEST = 8
 """Kitty's stack of keyboard flags."""
