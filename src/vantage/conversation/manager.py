@@ -213,6 +213,7 @@ class Manager:
             await session.ask("kill")
             await session.until(lambda: not session.alive)
         await session.ask("forget")
+        session.lost()
         shutil.rmtree(self.home / "run" / conversation_id, ignore_errors=True)
 
     async def delete(self, conversation_id: str) -> None:

@@ -215,7 +215,7 @@ class Session:
         shutil.rmtree(self._run, ignore_errors=True)
 
     def lost(self) -> None:
-        """The connection to the host broke."""
+        """The host knows nothing of us any more: the connection broke, or it was told to forget."""
         self._attached = False
 
     # what the host tells

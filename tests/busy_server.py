@@ -1,0 +1,77 @@
+"""A server to be killed: runs a list of commands in one conversation, and dies at its Nth write, in the middle of it.
+
+Usage: busy_server.py HOME CURSORS [N]. Started again it takes up where the last one was killed; `done` on stdout says
+that every command has run. To CURSORS it appends what an agent would remember: where its commands began.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from terminal_home import environment
+
+from vantage.conversation import derive, files
+from vantage.conversation.manager import Manager
+
+COMMANDS = [
+    "for i in $(seq 400); do echo line $i; done",
+    "echo ünïcödé; false",
+    "cat <<'END'\nfirst\nsecond\nEND",
+    "seq 1 20000",
+    "cd /; pwd",
+    "printf 'no newline'",
+    "for i in $(seq 300); do printf '%s\\r' $i; done; echo",
+    "printf '\\033[31mred\\033[0m\\n'; exit 4",
+    "echo in a fresh shell",
+    "echo 'open",
+    "(sleep 0.05; echo late) & wait",
+    "seq 1 40000",
+]
+
+
+def die_at(number: int) -> None:
+    """Kills this process at a write: before it, after half of it, or after all of it."""
+    count = 0
+    write = files.write_all
+
+    def counting(fd: int, data: bytes, offset: int) -> None:
+        nonlocal count
+        count += 1
+        if count == number:
+            part = (0, len(data) // 2, len(data))[number % 3]
+            write(fd, data[:part], offset)
+            os.kill(os.getpid(), signal.SIGKILL)
+        write(fd, data, offset)
+
+    files.write_all = derive.write_all = counting
+
+
+async def main(home: Path, cursors: Path) -> None:
+    async with Manager(home) as manager:
+        known = [settings.id for settings in manager.list()]
+        conversation = (
+            manager.get("busy")
+            if "busy" in known
+            else manager.create("busy", cwd=str(home), env=environment(), user_rc=False)
+        )
+        terminal = conversation.terminal
+        await conversation.session.join_host()
+        while True:
+            await conversation.session.until(lambda: terminal.session.state.block is None)
+            done = conversation.session.derivation.blocks.count
+            if done == len(COMMANDS):
+                break
+            ran = await terminal.exec_block(COMMANDS[done], timeout_ms=60_000)
+            with cursors.open("a") as remembered:
+                remembered.write(json.dumps({"block": ran.block_id, "cursor": ran.cursor, "output": ran.output}) + "\n")
+        await manager.close_conversation("busy")
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 3:
+        die_at(int(sys.argv[3]))
+    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))

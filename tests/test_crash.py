@@ -1,0 +1,162 @@
+"""The server is killed at random moments of a busy run: nothing is lost, nothing is doubled, cursors stay valid."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import busy_server
+import msgspec
+from terminal_home import agent_terminal, environment, host_pid
+
+from vantage.conversation.files import ConversationFolder
+from vantage.conversation.manager import Manager
+from vantage.conversation.rebuild import rebuild
+from vantage.terminal.reading import fold
+
+MOMENTS = int(os.environ.get("VANTAGE_CRASHES", "50"))
+
+
+def run(home: Path, cursors: Path, moment: int | None) -> bool:
+    """Whether the run came to its end."""
+    arguments = [sys.executable, busy_server.__file__, str(home), str(cursors)]
+    if moment is not None:
+        arguments.append(str(moment))
+    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    assert ended.returncode in (0, -9), ended.stderr
+    return "done" in ended.stdout
+
+
+def test_killed_at_random_moments_of_a_busy_run(private_home, tmp_path):
+    chance = random.Random(5)
+    cursors = tmp_path / "cursors"
+    killed = 0
+    while killed < MOMENTS and not run(private_home, cursors, chance.randint(1, 12)):
+        killed += 1
+    if killed == MOMENTS:
+        assert run(private_home, cursors, None)
+    assert killed >= min(MOMENTS, 20), "the run was over before it was killed often enough to prove anything"
+    assert_as_if_never_killed(ConversationFolder(private_home / "conversations" / "busy"), cursors)
+
+
+def assert_as_if_never_killed(folder: ConversationFolder, cursors: Path) -> None:
+    report = rebuild(folder, "busy", check=True)
+    assert report.differences == []
+    assert report.blocks == len(busy_server.COMMANDS)
+    events = [json.loads(line) for line in folder.events.read_text().splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    ends = [event["block_id"] for event in events if event["type"] == "agent_block_end"]
+    assert ends == [f"b{number}" for number in range(1, len(busy_server.COMMANDS) + 1)]
+
+    blocks = [json.loads(line) for line in folder.block_log.read_text().splitlines()]
+    spool = folder.spool.read_bytes()
+    texts = [spool[slice(*block["spool"])].decode() for block in blocks]
+    assert texts[0] == "".join(f"line {number}\n" for number in range(1, 401))
+    assert texts[3] == "".join(f"{number}\n" for number in range(1, 20001))
+    assert texts[11] == "".join(f"{number}\n" for number in range(1, 40001))
+    assert fold(texts[6]) == "300\n"
+    assert [block["exit_code"] for block in blocks] == [0, 1, 0, 0, 0, 0, 0, 4, 0, None, 0, 0]
+    assert [block["done_because"] for block in blocks] == ["mark"] * 7 + ["exit", "mark", "incomplete", "mark", "mark"]
+
+    for line in cursors.read_text().splitlines():
+        remembered = json.loads(line)
+        block = next(block for block in blocks if block["block_id"] == remembered["block"])
+        assert block["spool"][0] == remembered["cursor"]
+
+
+async def test_a_command_that_ends_while_nobody_looks(private_home):
+    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
+    async with Manager(private_home) as manager:
+        terminal = manager.create("c", **settings).terminal
+        await terminal.exec_block(f"mkfifo {private_home}/go")
+        started = await terminal.exec_block(f"read x < {private_home}/go; echo got $x; (exit 9)", timeout_ms=0)
+    (private_home / "go").write_text("it\n")
+    async with Manager(private_home) as manager:
+        terminal = manager.get("c").terminal
+        await terminal.wait_for("PROMPT", from_cursor=started.cursor)
+        read = await terminal.read_block(started.block_id)
+        assert (read.output, read.block.exit_code) == ("got it\n", 9)
+        await manager.delete("c")
+
+
+async def test_the_host_dies(private_home):
+    """Its shells are gone and their blocks are `lost`; what they printed stays, and a fresh shell is one call away."""
+    async with agent_terminal(private_home) as terminal:
+        started = await terminal.exec_block("echo before; sleep 1000", timeout_ms=0)
+        await terminal.wait_for("before")
+        os.kill(host_pid(private_home), 9)
+        assert (await terminal.wait_for("EOF")).matched
+        read = await terminal.read_block(started.block_id)
+        assert (read.output, read.block.done_because, read.block.exit_code) == ("before\n", "lost", None)
+        again = await terminal.exec_block("echo after")
+        assert again.output == "after\n"
+        assert "fresh" in again.note
+
+
+async def test_a_damaged_checkpoint_is_passed_over(private_home):
+    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
+    async with Manager(private_home) as manager:
+        conversation = manager.create("c", **settings)
+        ran = await conversation.terminal.exec_block("seq 1 200000", max_output=100)
+        checkpoints = sorted(conversation.folder.checkpoints.iterdir())
+        assert checkpoints
+    for number, path in enumerate(checkpoints):
+        path.write_bytes([b"", b"rubbish", path.read_bytes()[:20]][number % 3])
+    async with Manager(private_home) as manager:
+        conversation = manager.get("c")
+        terminal = conversation.terminal
+        read = await terminal.read_block(ran.block_id, max_output=100)
+        assert read.output == ran.output
+        assert (await terminal.exec_block("echo on")).output == "on\n"
+        await manager.close_conversation("c")
+        assert rebuild(conversation.folder, "c", check=True).differences == []
+        await manager.delete("c")
+
+
+async def test_rebuild_restores_what_was_damaged(private_home):
+    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
+    async with Manager(private_home) as manager:
+        conversation = manager.create("c", **settings)
+        await conversation.terminal.exec_block("echo one")
+        await conversation.terminal.exec_block("echo two")
+        await manager.close_conversation("c")
+    folder = ConversationFolder(private_home / "conversations" / "c")
+    spool, blocks = folder.spool.read_bytes(), folder.block_log.read_bytes()
+    folder.spool.write_bytes(spool.replace(b"one", b"ONE"))
+    folder.block_log.write_bytes(blocks.splitlines(keepends=True)[0])
+    (folder.blocks / os.listdir(folder.blocks)[0]).unlink()
+    assert {difference.file.split("/")[0] for difference in rebuild(folder, "c", check=True).differences} == {
+        "output.spool",
+        "blocks.jsonl",
+        "blocks",
+    }
+    rebuild(folder, "c", check=False)
+    assert (folder.spool.read_bytes(), folder.block_log.read_bytes()) == (spool, blocks)
+    assert rebuild(folder, "c", check=True).differences == []
+    async with Manager(private_home) as manager:
+        assert (await manager.get("c").terminal.exec_block("echo three")).block_id == "b3"
+        await manager.delete("c")
+
+
+async def test_torn_last_lines_are_cut_off(private_home):
+    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
+    async with Manager(private_home) as manager:
+        conversation = manager.create("c", **settings)
+        await conversation.terminal.exec_block("echo one")
+        await manager.close_conversation("c")
+    folder = ConversationFolder(private_home / "conversations" / "c")
+    whole = folder.events.read_bytes()
+    for path in (folder.events, folder.block_log):
+        with path.open("ab") as file:
+            file.write(b'{"type":"agent_bl')
+    async with Manager(private_home) as manager:
+        conversation = manager.get("c")
+        assert conversation.events.torn == 17
+        assert (await conversation.terminal.exec_block("echo two")).seq == 2
+        await manager.close_conversation("c")
+        assert rebuild(folder, "c", check=True).differences == []
+        assert folder.events.read_bytes().startswith(whole)
+        assert all(msgspec.json.decode(line) for line in folder.events.read_bytes().splitlines())
+        await manager.delete("c")
