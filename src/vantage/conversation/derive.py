@@ -18,10 +18,10 @@ from vantage.conversation.files import ConversationFolder, GrowingFile, Log, wri
 from vantage.errors import NotFound
 from vantage.events import Event
 from vantage.terminal.blocks import Block, Span
-from vantage.terminal.core import State, Step, Terminal
+from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
 from vantage.terminal.journal import Placed, read_records
 from vantage.terminal.reading import Source
-from vantage.terminal.screen import Screen
+from vantage.terminal.screen import CheckpointError, Screen
 
 VERSION = 1
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""
@@ -32,7 +32,8 @@ AT_BLOCK_END = 1 << 16
 """Raw bytes between two checkpoints: anywhere, and at the end of a block."""
 COPY_HERE = 1 << 22
 """Output of a block up to so many bytes is copied on the spot; more of it goes to `background`."""
-SCREEN_SCROLLBACK = 2000
+JOURNAL_PIECE = 1 << 18
+SCROLLBACK_RAW = 8 << 20
 
 Background = Callable[[Callable[[], None]], None]
 
@@ -181,20 +182,20 @@ class Derivation:
         return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen"), checkpoint))
 
     def _new_screen(self) -> Screen | None:
-        return Screen(120, 40, scrollback=SCREEN_SCROLLBACK) if self._with_screen else None
+        return Screen(DEFAULT_COLS, DEFAULT_ROWS) if self._with_screen else None
 
     def _old_screen(self, path: Path, checkpoint: Checkpoint) -> Screen | None:
         if not self._with_screen:
             return None
         try:
             return Screen.decode(path.read_bytes())
-        except (OSError, ValueError):
+        except (OSError, CheckpointError):
             return self._redrawn(checkpoint)
 
     def _redrawn(self, checkpoint: Checkpoint) -> Screen | None:
         """A checkpoint's screen from the raw output, when the engine cannot read its own any more."""
         replay = Replay(self.folder, screen=True, first=self.gaps[-1].raw.end if self.gaps else 0)
-        return replay.to(checkpoint.state.raw, checkpoint.journal).screen
+        return replay.to(checkpoint.state.raw).screen
 
     # going on
 
@@ -282,7 +283,7 @@ class Derivation:
         state = self.terminal.checkpoint()
         path = checkpoint_path(self.folder, state.raw)
         if self.terminal.screen is not None:
-            write_atomically(path.with_suffix(".screen"), self.terminal.screen.encode())
+            write_atomically(path.with_suffix(".screen"), self.terminal.screen.encode(scrollback=False))
         checkpoint = Checkpoint(
             version=VERSION,
             state=state,
@@ -365,15 +366,19 @@ class Replay:
         self._screen = screen
         self._first = first
 
-    def to(self, raw_end: int, journal_end: int | None = None) -> Terminal:
+    def to(self, raw_end: int) -> Terminal:
         """The terminal as it was when its output had this length."""
-        terminal, journal_at = self._start(raw_end)
+        return self._play(raw_end, raw_end)
+
+    def with_scrollback(self, raw_end: int) -> Terminal:
+        """The same, with the lines that left its screen during the last 8 MiB."""
+        return self._play(raw_end, max(raw_end - SCROLLBACK_RAW, 0))
+
+    def _play(self, raw_end: int, start: int) -> Terminal:
+        terminal, journal_at = self._start(start)
         journal, raw = GrowingFile(self._folder.journal), GrowingFile(self._folder.raw)
         try:
-            end = journal.size if journal_end is None else journal_end
-            records, _ = read_records(journal.read(journal_at, end), journal_at)
-            due = deque(placed for placed in records if placed.record.at <= raw_end)
-            for _ in drive(terminal, due, raw.read, raw_end):
+            for _ in drive(terminal, _records(journal, journal_at, raw_end), raw.read, raw_end):
                 pass
         finally:
             journal.close()
@@ -388,8 +393,21 @@ class Replay:
             checkpoint = read_checkpoint(self._folder, place)
             if checkpoint is None:
                 continue
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, CheckpointError):
                 path = checkpoint_path(self._folder, place).with_suffix(".screen")
                 screen = Screen.decode(path.read_bytes()) if self._screen else None
                 return Terminal(checkpoint.state, screen), checkpoint.journal
-        return Terminal(screen=Screen(120, 40) if self._screen else None), 0
+        return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS) if self._screen else None), 0
+
+
+def _records(journal: GrowingFile, start: int, raw_end: int) -> deque[Placed]:
+    """The records up to a length of the raw output, read no further than that."""
+    found: deque[Placed] = deque()
+    end = journal.size
+    while start < end:
+        records, behind = read_records(journal.read(start, min(start + JOURNAL_PIECE, end)), start)
+        found.extend(placed for placed in records if placed.record.at <= raw_end)
+        if behind == start or (records and records[-1].record.at > raw_end):
+            break
+        start = behind
+    return found

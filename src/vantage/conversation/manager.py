@@ -19,6 +19,7 @@ from vantage.conversation.session import Session
 from vantage.conversation.verbs import SIZES, AgentTerminal
 from vantage.errors import Conflict, HomeTaken, InputError, NotFound, Unavailable
 from vantage.events import Event
+from vantage.terminal.frames import ScreenDelta
 
 RETENTION = 2 << 30
 
@@ -38,6 +39,7 @@ class Conversation:
             retention=manager.retention,
             host=manager.host,
             publish=lambda events: manager.publish(settings.id, events),
+            publish_screen=lambda delta: manager.publish_screen(settings.id, delta),
         )
         self.terminal = AgentTerminal(self.session)
 
@@ -128,6 +130,9 @@ class Manager:
 
     def publish(self, conversation_id: str, events: list[Event]) -> None:
         """Tells whoever follows a conversation."""
+
+    def publish_screen(self, conversation_id: str, delta: ScreenDelta) -> None:
+        """Tells whoever looks at its screen."""
 
     # conversations
 

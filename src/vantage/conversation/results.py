@@ -5,6 +5,9 @@ from typing import Any
 import msgspec
 
 from vantage.terminal.blocks import Block, Span
+from vantage.terminal.engines.values import Cursor as ScreenCursor
+from vantage.terminal.engines.values import Run
+from vantage.terminal.frames import RowText
 
 
 class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -150,3 +153,49 @@ class Hits(Result):
     hits: list[Hit]
     complete: bool = True
     """False when the limit was reached."""
+
+
+class ScreenRead(Result):
+    """`screen_snapshot` of a terminal; with `since`, `changed` instead of `rows`."""
+
+    cursor: ScreenCursor
+    title: str
+    alt_screen: bool
+    cols: int
+    rows_count: int
+    ts: int
+    raw_offset: int
+    rows: list[str] | None = None
+    text: str | None = None
+    """The rows as one text, without the empty ones at its end."""
+    runs: list[tuple[Run, ...]] | None = None
+    changed: list[RowText] | None = None
+    delta_cursor: int | None = None
+    """For `since` and `read_screen_deltas`."""
+
+
+class Deltas(Result):
+    deltas: list[dict[str, Any]]
+    cursor: int
+
+
+class ScreenStatus(Result):
+    cursor: int
+    title: str
+    alt_screen: bool
+    rows: int
+    cols: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
+class ScrollbackRead(Result):
+    lines: list[str]
+    first_line: int
+    total: int
+
+
+class Clicked(Result):
+    row: int
+    col: int

@@ -18,11 +18,13 @@ from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, Settings, make_directory
 from vantage.conversation.host import Host, HostLost
+from vantage.conversation.screens import ScreenKeeper
 from vantage.errors import InputError, Unavailable
 from vantage.events import Event
 from vantage.ptyhost import protocol, shells
 from vantage.terminal.blocks import Block
 from vantage.terminal.core import State, Step, Terminal
+from vantage.terminal.frames import ScreenDelta
 
 REPLY_WITHIN_MS = 5000
 """A question older than this is not answered any more: nobody waits for it, and the answer would be typed somewhere."""
@@ -73,6 +75,7 @@ class Session:
         retention: int,
         host: Callable[[], Awaitable[Host]],
         publish: Callable[[list[Event]], None],
+        publish_screen: Callable[[ScreenDelta], None],
     ) -> None:
         self.folder = folder
         self.settings = settings
@@ -97,6 +100,7 @@ class Session:
         self._sessions: dict[str, str] = {}
         """Interactive sessions and their blocks."""
         self._attached = False
+        self.screens = ScreenKeeper(folder, settings.id, publish_screen)
         self.derivation = self._derive()
 
     # what it knows
@@ -257,7 +261,9 @@ class Session:
         self._pump()
 
     def _derive(self) -> Derivation:
-        return Derivation(self.folder, self.id, self.events, background=self._in_background)
+        derivation = Derivation(self.folder, self.id, self.events, background=self._in_background)
+        self.screens.follow(derivation.terminal)
+        return derivation
 
     def _in_background(self, job: Callable[[], None]) -> None:
         self._loop.run_in_executor(None, job)
@@ -273,6 +279,7 @@ class Session:
         if step.spool:
             self.last_output = time.monotonic()
             self._sample_later(SAMPLE_S)
+        self.screens.changed(prompt=step.ready)
         if step.events:
             self._publish(step.events)
         for block in step.begun:
@@ -400,6 +407,7 @@ class Session:
         """Leaves the terminal as it is: its shell lives on in the host."""
         if self._sampling is not None:
             self._sampling.cancel()
+        self.screens.close()
         self.derivation.close()
 
 

@@ -1,5 +1,6 @@
 """The verbs of an agent's terminal: run, type, wait, look, end. One implementation, whoever asks and however."""
 
+import asyncio
 import secrets
 from base64 import b64encode
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 import msgspec
 
 from vantage.conversation import results
+from vantage.conversation.checks import at_least, within
 from vantage.conversation.endings import polite
+from vantage.conversation.screen_verbs import ScreenVerbs
 from vantage.conversation.search import find_lines
 from vantage.conversation.session import Session
 from vantage.conversation.waits import TAIL_BYTES, Wait
@@ -24,10 +27,12 @@ from vantage.errors import (
 )
 from vantage.ptyhost import protocol, shells
 from vantage.terminal.blocks import Block, Span
+from vantage.terminal.keys import encode_keys
+from vantage.terminal.keys import paste as paste_bytes
 from vantage.terminal.match import condition
 from vantage.terminal.modes import EXPECTS_COMMAND
+from vantage.terminal.mouse import encode_mouse, find_text
 from vantage.terminal.reading import Part, Reading, read_output, tail
-from vantage.terminal.screen import Screen
 
 DEFAULT_TIMEOUT_MS = 30_000
 DEFAULT_MAX_OUTPUT = 30_000
@@ -40,10 +45,12 @@ MOST_SEND = 8 << 20
 MOST_RAW = 1 << 20
 PIECE = 1 << 16
 TAIL_LINES = 15
+ESCAPE_S = 0.1
+"""Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
 SIZES = {"cols": (2, 1000), "rows": (1, 500)}
 
 
-class AgentTerminal:
+class AgentTerminal(ScreenVerbs):
     """What an agent, or a program, does with one conversation's terminal."""
 
     def __init__(self, session: Session) -> None:
@@ -68,8 +75,8 @@ class AgentTerminal:
         max_output: int = DEFAULT_MAX_OUTPUT,
     ) -> results.Ran:
         """Runs a command as if a careful person had typed it. Waits for its end up to `timeout_ms`."""
-        _at_least("max_output", max_output, 1)
-        _at_least("timeout_ms", timeout_ms, 0)
+        at_least("max_output", max_output, 1)
+        at_least("timeout_ms", timeout_ms, 0)
         block, note = await self._give(command, cwd, "exec", None)
         ran = results.Ran(
             block_id=block.block_id, seq=block.seq, ts_begin=block.ts_begin, cursor=block.spool.start, note=note
@@ -189,18 +196,33 @@ class AgentTerminal:
         if len(text) > MOST_SEND:
             raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
         if paste and self.session.terminal.screen is not None:
-            from vantage.terminal import keys as key_codes  # noqa: PLC0415
-
-            text = key_codes.paste(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
+            text = paste_bytes(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
         return await self._input([text], session_id, secret=secret)
 
     async def keys(self, names: list[str] | str, *, session_id: str | None = None) -> results.Cursor:
         """Presses keys by name, encoded for the modes the program has set."""
-        screen = self.screen()
-        from vantage.terminal import keys as key_codes  # noqa: PLC0415
+        pieces = encode_keys([names] if isinstance(names, str) else names, self.screen().modes)
+        return await self._input(pieces, session_id, pause=ESCAPE_S)
 
-        pieces = key_codes.encode([names] if isinstance(names, str) else names, screen.modes)
-        return await self._input(pieces, session_id)
+    async def mouse(
+        self,
+        action: str = "click",
+        *,
+        row: int | None = None,
+        col: int | None = None,
+        button: str | None = None,
+        on_text: str | None = None,
+    ) -> results.Clicked:
+        """Points at a cell, or at a text that is visible."""
+        screen = self.screen()
+        if on_text is not None:
+            row, col = find_text(screen, on_text)
+        if row is None or col is None:
+            raise InputError("where to is missing", hint="give row and col, or on_text with what is visible there")
+        within("row", row, 0, screen.rows_count - 1)
+        within("col", col, 0, screen.cols - 1)
+        await self._input([encode_mouse(action, row, col, screen.modes, button=button)], None)
+        return results.Clicked(row=row, col=col)
 
     async def ctrl_c(self, *, session_id: str | None = None) -> results.Cursor:
         """Interrupts, even when the program has not read what was sent before."""
@@ -216,7 +238,13 @@ class AgentTerminal:
         return await self._input([b"\r"], session_id)
 
     async def _input(
-        self, pieces: list[bytes], session_id: str | None, *, secret: bool = False, check: str = "open"
+        self,
+        pieces: list[bytes],
+        session_id: str | None,
+        *,
+        secret: bool = False,
+        check: str = "open",
+        pause: float = 0,
     ) -> results.Cursor:
         await self._check_input(session_id)
         cursor = self.session.terminal.cursor
@@ -225,7 +253,9 @@ class AgentTerminal:
         elif self.session.settings.allow_secret_input:
             check = "none"
         size, written = sum(map(len, pieces)), 0
-        for piece in pieces:
+        for number, piece in enumerate(pieces):
+            if number and pause:
+                await asyncio.sleep(pause)
             for start in range(0, len(piece), PIECE):
                 part = piece[start : start + PIECE]
                 answer = await self.session.ask("input", data=protocol.encode_data(part), check=check)
@@ -270,7 +300,7 @@ class AgentTerminal:
         max_bytes: int | None = None,
     ) -> results.Waited:
         """Until something appears in the output or on the screen. Never misses what came after the cursor."""
-        _at_least("timeout_ms", timeout_ms, 0)
+        at_least("timeout_ms", timeout_ms, 0)
         await self.session.join_host()
         start = self._start(from_cursor)
         block_id = self._waited_on(session_id)
@@ -287,7 +317,10 @@ class AgentTerminal:
         cursor = start
         if found is not None:
             cursor = found.end
-        elif fired is not None and fired.kind in ("eof", "quiet_ms"):
+        elif fired is not None and fired.kind == "eof":
+            # where it ended: the prompt behind it is still to be found
+            cursor = max(start, self.session.block(block_id).spool.end) if block_id else self.session.terminal.cursor
+        elif fired is not None and fired.kind == "quiet_ms":
             cursor = self.session.terminal.cursor
         self._cursor = cursor
         return results.Waited(
@@ -366,17 +399,10 @@ class AgentTerminal:
             keyboard=self.keyboard,
         )
 
-    def screen(self) -> Screen:
-        """The screen as it is now. It is the live one: look, do not feed."""
-        screen = self.session.terminal.screen
-        if screen is None:
-            raise Unavailable("this terminal keeps no screen")
-        return screen
-
     async def read_raw(self, from_offset: int = 0, max_bytes: int = MOST_RAW) -> results.RawRead:
         end = self.session.terminal.raw
-        _within("from_offset", from_offset, 0, end)
-        _within("max_bytes", max_bytes, 1, MOST_RAW)
+        within("from_offset", from_offset, 0, end)
+        within("max_bytes", max_bytes, 1, MOST_RAW)
         for gap in self.session.derivation.gaps:
             if gap.raw.start <= from_offset < gap.raw.end:
                 raise Gone("that output was dropped by retention", next=gap.raw.end, hint=f"go on at {gap.raw.end}")
@@ -391,14 +417,14 @@ class AgentTerminal:
     async def read_spool(self, from_cursor: int = 0, max_bytes: int = 65536) -> results.SpoolRead:
         """Output as plain text from a cursor on, carriage returns and all."""
         start = self._start(from_cursor)
-        _at_least("max_bytes", max_bytes, 4)
+        at_least("max_bytes", max_bytes, 4)
         end = self.session.terminal.cursor
         data = self.session.read_spool(start, min(start + min(max_bytes, MOST_RAW), end))
         text = data.decode("utf-8", "ignore")
         return results.SpoolRead(text=text.replace("\x1e", ""), cursor=start + len(text.encode()), end=end)
 
     async def blocks(self, after: int = 0, limit: int = 100) -> results.Blocks:
-        _within("limit", limit, 1, 1000)
+        within("limit", limit, 1, 1000)
         found = self.session.derivation.blocks.after(after, limit)
         active = self.session.state.block
         if active is not None and len(found) < limit and active.seq > after:
@@ -408,7 +434,7 @@ class AgentTerminal:
     async def read_block(
         self, block_id: str, *, max_output: int = DEFAULT_MAX_OUTPUT, part: Part = "both"
     ) -> results.BlockRead:
-        _at_least("max_output", max_output, 1)
+        at_least("max_output", max_output, 1)
         if part not in ("head", "tail", "both"):
             raise InputError(f"part is head, tail or both, not {part!r}")
         block = self._so_far(self.session.block(block_id))
@@ -450,7 +476,7 @@ class AgentTerminal:
         """Lines of the output that have a text, or match an expression, oldest first."""
         if not query:
             raise InputError("query is empty", hint="give a text to look for")
-        _within("limit", limit, 1, 1000)
+        within("limit", limit, 1, 1000)
         return await find_lines(self.session, query, regex=regex, limit=limit)
 
     # ending
@@ -507,7 +533,7 @@ class AgentTerminal:
 
     async def resize(self, cols: int, rows: int) -> results.Size:
         for name, value in (("cols", cols), ("rows", rows)):
-            _within(name, value, *SIZES[name])
+            within(name, value, *SIZES[name])
         session = self.session
         await session.join_host()
         if session.alive:
@@ -536,16 +562,6 @@ def _check_command(command: str, cwd: str | None) -> None:
         raise InputError(f"the command has {len(command):,} characters", hint="write it to a file and run that")
     if cwd is not None and not Path(cwd).is_dir():
         raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
-
-
-def _at_least(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} is a whole number from {least} on, not {value!r}")
-
-
-def _within(name: str, value: Any, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{name} is a whole number from {least} to {most}, not {value!r}")
 
 
 def _short(command: str) -> str:
