@@ -4,8 +4,8 @@ import json
 
 import msgspec
 import pytest
-from terminal_home import agent_terminal, environment
 
+from terminal_home import agent_terminal, environment
 from vantage.conversation.manager import Manager
 from vantage.errors import Conflict, InputError
 from vantage.terminal.frames import ScreenDelta, ScreenSnapshot, apply

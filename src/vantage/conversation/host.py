@@ -15,6 +15,7 @@ from vantage.errors import Conflict, NoSecretPrompt, NotRunning, SecretPrompt, U
 from vantage.ptyhost import protocol
 from vantage.ptyhost.start import connect
 
+_TRIES = 5
 Tell = Callable[[dict[str, Any]], None]
 
 _encode = msgspec.json.Encoder().encode
@@ -72,6 +73,17 @@ class Host(asyncio.Protocol):
     @classmethod
     async def connect(cls, home: Path) -> "Host":
         """To the host of this home; it is started when none runs."""
+        for _ in range(_TRIES):
+            try:
+                host = await cls._reach(home)
+                host.pid = (await host.request("hello", protocol=protocol.PROTOCOL))["pid"]
+            except HostLost:
+                continue  # one that had nothing to do left while we came
+            return host
+        raise Unavailable("the PTY host leaves as soon as it is started", hint=f"see {home / 'host.log'}")
+
+    @classmethod
+    async def _reach(cls, home: Path) -> "Host":
         loop = asyncio.get_running_loop()
         try:
             socket = await loop.run_in_executor(None, connect, str(home))
@@ -80,8 +92,6 @@ class Host(asyncio.Protocol):
             raise Unavailable(
                 f"no PTY host could be started or reached: {error}", hint=f"see {home / 'host.log'}"
             ) from error
-        hello = await host.request("hello", protocol=protocol.PROTOCOL)
-        host.pid = hello["pid"]
         return host
 
     async def request(self, op: str, **fields: Any) -> dict[str, Any]:
