@@ -154,7 +154,7 @@ async def test_the_mouse_is_refused_where_nobody_listens(home):
 
 async def test_a_click_on_a_text(home):
     async with agent_terminal(home) as t:
-        await t.exec_interactive("printf '\\033[?1000h\\033[?1006h\\033[H\\033[2Jpress OK now'; cat -v")
+        await t.exec_interactive("printf '\\033[?1000h\\033[?1006h\\033[H\\033[2Jpress %s now' OK; cat -v")
         await t.wait_for({"screen": "press OK"})
         clicked = await t.mouse("click", on_text="OK")
         assert (clicked.row, clicked.col) == (0, 6)
