@@ -156,7 +156,7 @@ def _typed(key: Key, modes: Modes) -> str:
 
 
 def _other_key(char: str, key: Key) -> str | None:
-    """xterm's modifyOtherKeys 2: every modified key in one form, Shift with letters included."""
+    """Xterm's modifyOtherKeys 2: every modified key in one form, Shift with letters included."""
     modifiers = key.modifiers
     if char.isalpha():
         modifiers |= SHIFT if char != char.lower() else 0
