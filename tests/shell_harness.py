@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from vantage.ptyhost import shells
 
 SECRET = "5ec7e7c0ffee"
-LIMIT = 30.0
+LIMIT = 8.0
 MARK = re.compile(rb"\x1b\]133;([ABCDP])((?:;[^\x07\x1b;]*)*)(?:\x07|\x1b\\)")
 ESCAPE = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[\[(][0-?]*[ -/]*[@-~B]|\x1b[=>]")
 
@@ -35,6 +35,7 @@ class Ran(NamedTuple):
     status: int
     cwd: str
     echo: str
+    started: bool
 
 
 class Gone(Exception):  # noqa: N818
@@ -141,11 +142,20 @@ class Pty:
         return self.result(cycle, end.n)
 
     def result(self, cycle, upto) -> Ran:
+        """The output lies between C and D; where the shell refused the text (no C), after the line editor's end."""
         starts = [m for m in self.marks if m.n == cycle and m.kind == "C"]
         over = next(m for m in self.marks if m.n == upto and m.kind in "DA")
-        text = self.raw[starts[0].end : over.start] if starts else b""
-        echo = self.raw[self.typed_at : starts[0].start if starts else over.start]
-        return Ran(plain(text), over.status, over.cwd, plain(echo))
+        end_of_line = shells.ACCEPTED[self.shell.kind]
+        accepted = self.raw.find(end_of_line, self.typed_at, over.start) if end_of_line else -1
+        begin = (starts[0].start, starts[0].end) if starts else (accepted, accepted + len(end_of_line))
+        text = self.raw[begin[1] : over.start] if begin[0] >= 0 else b""
+        echo = self.raw[self.typed_at : begin[0] if begin[0] >= 0 else over.start]
+        # fish and line editors end with a CR of their own, before anything the command prints.
+        return Ran(plain(text).lstrip("\r"), over.status, over.cwd, plain(echo), bool(starts))
+
+    def seen(self, since=0) -> str:
+        """Everything printed, as text."""
+        return plain(bytes(self.raw[since:]))
 
 
 def _mark(match) -> Mark | None:

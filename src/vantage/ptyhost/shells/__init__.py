@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 
-class UnknownShell(ValueError):  # noqa: N818 - the sentence it stands in: raise UnknownShell
+class UnknownShell(ValueError):  # noqa: N818 - reads as what it says
     """A shell without hooks of ours, or one that is not installed."""
 
 
@@ -47,6 +47,14 @@ KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh",
 POKE = b"\x1b[5202~\x1b[5203~"
 """Keys that put lost hooks back and print a fresh prompt's marks; nothing happens when the hooks are intact."""
 
+CANCEL = {"bash": b"\x03\x1b[5202~", "zsh": b"\x1b[5206~", "fish": b"", "sh": b""}
+"""What to write when a P mark comes, so that a normal prompt follows. A bare Ctrl-C is not enough: bash forgets one
+that comes just before it reads a key (the key that follows reminds it), zsh one that comes while a hook runs."""
+
+ACCEPTED = {"bash": b"\x1b[?2004l\r", "zsh": b"\x1b[?2004l\r\r\n", "fish": b"", "sh": b""}
+"""What the editors of bash and zsh print when a line is accepted. They print no C mark for text they cannot parse:
+the output of such a block, the shell's words about it, begins after this."""
+
 _LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~", "fish": b"\x1b[5200~"}
 _LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~", "fish": b"\x1b[5204~"}
 LONG_BYTES = 4096
@@ -58,7 +66,7 @@ SHOWN = 200
 
 _COMMAND = "command"
 
-_SET = {
+SET = {
     "TERM": "xterm-256color",
     "COLORTERM": "truecolor",
     "PAGER": "cat",
@@ -96,7 +104,7 @@ def _runs(path: str) -> bool:
 
 def launch(shell: Shell, folder: Path, *, secret: str, env: Mapping[str, str], user_rc: bool) -> Launch:
     """Write the hooks into `folder` (private to this shell) and say how to start the shell with them."""
-    changed = {name: value for name, value in env.items() if name not in _UNSET} | _SET
+    changed = {name: value for name, value in env.items() if name not in _UNSET} | SET
     if not any("utf" in changed.get(name, "").lower() for name in _locale(changed)):
         changed |= {"LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8"}
         changed.pop("LC_ALL", None)
@@ -163,18 +171,10 @@ def _hooks(name: str, target: Path, secret: str, user_rc: bool, more: Mapping[st
     return target
 
 
-def type_command(
-    shell: Shell,
-    folder: Path,
-    command: str,
-    *,
-    cwd: str | None,
-) -> Typed:
+def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None) -> Typed:
     """Lay the command out for the shell and say which bytes make it run at a ready prompt."""
     if "\0" in command:
-        raise ValueError(
-            "a command cannot contain NUL: no shell can take it; leave it out or write it as \\0 for printf"
-        )
+        raise ValueError("a command cannot contain NUL, no shell takes one: write \\0 and let printf make it")
     text = command.rstrip("\n")
     first, *more = text.split("\n")
     head = f"{first[:SHOWN]} … (+{len(more)} lines)" if more else f"{first[:SHOWN]} …"
@@ -190,11 +190,11 @@ def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
     steps = (
         f"{{ __vantage_before $? {shlex.quote(cwd or '')} {shlex.quote(shown)}; }} 2>/dev/null",
         'case "$__vantage_next" in',
-        f'run) __vantage_again; eval "$__vantage_x"{shlex.quote(text)} ;;',
+        f'run) __vantage_again "$__vantage_last"; eval "$__vantage_x"{shlex.quote(text)} ;;',
         f"cd) cd -- {shlex.quote(cwd or '')} ;;",
         "*) (exit 130) ;;",
         "esac",
-        "{ __vantage_after $?; } 2>/dev/null",
+        '{ __vantage_after $? "$_"; } 4>&2 2>/dev/null',
     )
     _write(folder / _COMMAND, os.fsencode(text + "\n"))
     _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
@@ -208,7 +208,7 @@ def poke(shell: Shell, folder: Path) -> Typed:
     """
     if shell.kind != "sh":
         return Typed(POKE)
-    _write(folder / "go", b"{ command -p stty echo </dev/tty; __vantage_after $?; } 2>/dev/null\n")
+    _write(folder / "go", b"{ __vantage_poke $?; } 4>&2 2>/dev/null\n")
     return Typed(_read_go(folder), echo_off=True)
 
 

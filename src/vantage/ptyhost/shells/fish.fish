@@ -6,13 +6,14 @@ set -g fish_greeting
 # A guess at what else could be typed would be drawn into what is typed.
 set -q fish_autosuggestion_enabled; or set -g fish_autosuggestion_enabled 0
 # Erased first: a variable of that name in the environment would stay exported.
-set -e __vantage_aid; set -e __vantage_n; set -e __vantage_out; set -e __vantage_failed; set -e __vantage_rest
+set -e __vantage_aid; set -e __vantage_n; set -e __vantage_out; set -e __vantage_failed; set -e __vantage_rest; set -e __vantage_leaving
 set -gu __vantage_aid 'aid=@SECRET@'
 set -gu __vantage_folder @FOLDER@
 set -gu __vantage_n 0
 set -gu __vantage_out
 set -gu __vantage_failed
 set -gu __vantage_rest
+set -gu __vantage_leaving
 
 function __vantage_encode
     if string match -qr '[%;[:cntrl:]]' -- $argv[1]
@@ -29,11 +30,21 @@ end
 
 function __vantage_end --on-event fish_postexec
     set -l last $status
+    if set -q __vantage_leaving[1]
+        set -g __vantage_leaving
+        return
+    end
     set -q __vantage_failed[1]; and set last $__vantage_failed[1]
     set -g __vantage_failed
     set -g __vantage_n (math $__vantage_n + 1)
     set -g __vantage_out
     __vantage_mark D ";$last" ";cwd="(__vantage_encode $PWD) >/dev/tty
+end
+
+# A shell that is about to leave says no more; should it stay after all, its next prompt will.
+function exit --description 'Exit the shell'
+    set -g __vantage_leaving 1
+    builtin exit $argv
 end
 
 function __vantage_begin --on-event fish_prompt
@@ -105,7 +116,8 @@ function __vantage_load -a long
             commandline -r ''
             printf '%s\n' $parts[3] >/dev/tty
             __vantage_mark C '' ";cwd="(__vantage_encode $PWD) >/dev/tty
-            printf '%s\n' $parts[3] | command (status fish-path) --no-config --no-execute >/dev/tty 2>&1
+            set -l self (status fish-path)
+            printf '%s\n' $parts[3] | $self --no-config --no-execute >/dev/tty 2>&1
             set -g __vantage_failed $status
             __vantage_end
     end

@@ -12,7 +12,7 @@ fi
     __vantage_a=
     case $- in *a*) __vantage_a=a; set +a ;; esac
     __vantage_aid='aid=@SECRET@' __vantage_folder=@FOLDER@ __vantage_n=0 __vantage_x= __vantage_next= __vantage_status=0
-    __vantage_special=
+    __vantage_special= __vantage_last=
     __vantage_st=$(printf '\033\\')
     __vantage_esc=$(printf '\033]133;')
     readonly __vantage_aid __vantage_folder __vantage_st __vantage_esc
@@ -40,9 +40,9 @@ __vantage_encode() (
 # `set -a` must not export what the prompts count with.
 __vantage_private() {
     set +a
-    set -- "$__vantage_n" "$__vantage_x" "$__vantage_next" "$__vantage_status" "$__vantage_a"
-    unset __vantage_n __vantage_x __vantage_next __vantage_status __vantage_a __vantage_special
-    __vantage_n=$1 __vantage_x=$2 __vantage_next=$3 __vantage_status=$4 __vantage_a=$5 __vantage_special=
+    set -- "$__vantage_n" "$__vantage_x" "$__vantage_next" "$__vantage_a" "$__vantage_last"
+    unset __vantage_n __vantage_x __vantage_next __vantage_a __vantage_last __vantage_special __vantage_status
+    __vantage_n=$1 __vantage_x=$2 __vantage_next=$3 __vantage_a=$4 __vantage_last=$5 __vantage_special=
 }
 
 __vantage_mark() {
@@ -77,13 +77,13 @@ __vantage_before() {
     case $__vantage_a in a) set -a ;; esac
 }
 
-# The status the command is to see in $?.
+# The status the command is to see in $?; what it is to see in $_ comes as an argument.
 __vantage_again() {
     return "$__vantage_status"
 }
 
 __vantage_after() {
-    __vantage_status=$1
+    __vantage_status=$1 __vantage_last=$2
     __vantage_x=
     case $- in
     *x*)
@@ -103,8 +103,22 @@ __vantage_after() {
     *"$__vantage_ps2"*) ;;
     *) PS2=$__vantage_ps2$PS2 ;;
     esac
+    # The prompt goes to stderr (here 4): where that is no terminal any more, we print what it would have.
+    if [ ! -t 4 ]; then
+        __vantage_n=$((__vantage_n + 1))
+        __vantage_mark "D;$__vantage_status" ";cwd=${__vantage_special:-$PWD}"
+        __vantage_mark A ";st=$__vantage_status"
+        __vantage_mark B ";st=$__vantage_status"
+        # PS1 counts too, unseen.
+        __vantage_n=$((__vantage_n - 1))
+    fi
     case $__vantage_a in a) set -a ;; esac
     return "$__vantage_status"
+}
+
+__vantage_poke() {
+    command -p stty echo </dev/tty
+    __vantage_after "$1" "$__vantage_last"
 }
 
 {
@@ -115,6 +129,6 @@ __vantage_after() {
     __vantage_ps1b='${__vantage_aid:+${__vantage_esc}B;$__vantage_aid;n=$__vantage_n;st=$?$__vantage_st}'
     __vantage_ps2='${__vantage_aid:+${__vantage_esc}P;k=s;$__vantage_aid;n=$__vantage_n$__vantage_st}'
     readonly __vantage_ps1 __vantage_ps1b __vantage_ps2
-    __vantage_after 0
+    __vantage_after 0 '' 4>/dev/tty
     case $__vantage_a in a) set -a ;; esac
 } 2>/dev/null

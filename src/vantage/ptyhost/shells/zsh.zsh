@@ -8,6 +8,9 @@ unset __vantage_zdotdir
 if [[ -n ${HISTFILE-} && $HISTFILE == @FOLDER@/* ]]; then HISTFILE=${ZDOTDIR:-$HOME}/${HISTFILE:t}; fi
 if [[ @USER_RC@ == 1 && -r ${ZDOTDIR:-$HOME}/.zshrc ]]; then . "${ZDOTDIR:-$HOME}/.zshrc"; fi
 
+# Nor do the user's aliases get into what is read here.
+__vantage_aliases=(${options[aliases]})
+unsetopt aliases
 # The user's options and traps do not reach into functions that begin with __vantage_quiet's words; the redirected
 # braces around hooks hide what a trace or a trap would print before that.
 () {
@@ -22,7 +25,7 @@ if [[ @USER_RC@ == 1 && -r ${ZDOTDIR:-$HOME}/.zshrc ]]; then . "${ZDOTDIR:-$HOME
 # Prints a mark, at most once in a cycle, to the terminal itself: the shell's own output may be redirected.
 function __vantage_mark {
     __vantage_out+=($1)
-    print -rn -- $'\e]133;'"$1$2;$__vantage_aid;n=$__vantage_n[1]$3"$'\e\\' >/dev/tty
+    builtin print -rn -- $'\e]133;'"$1$2;$__vantage_aid;n=$__vantage_n[1]$3"$'\e\\' >/dev/tty
 }
 
 function __vantage_encode {
@@ -39,18 +42,19 @@ function __vantage_where {
     __vantage_cwd=("$REPLY")
 }
 
+# Hands the status on, for a precmd of the user's that looks at it.
 function __vantage_first { { __vantage_end $? } >/dev/null 2>&1 }
 function __vantage_end {
     emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
     # Printed already, and no line was read since: the other of the two doors was first.
-    (( $__vantage_out[(I)D] && ! $__vantage_out[(I)B] )) && return 0
+    (( $__vantage_out[(I)D] && ! $__vantage_out[(I)B] )) && return $1
     __vantage_n=($((__vantage_n[1] + 1)))
     __vantage_out=()
     __vantage_where
     __vantage_mark D ";$1" ";cwd=$__vantage_cwd[1];t=$EPOCHREALTIME"
     # The partial-line mark, which zsh would print before any hook and so into the block, comes now instead.
-    (( __vantage_sp[1] )) && print -rn -- "${(l:COLUMNS:: :):-}"$'\r' >/dev/tty
-    return 0
+    (( __vantage_sp[1] )) && builtin print -rn -- "${(l:COLUMNS:: :):-}"$'\r' >/dev/tty
+    return $1
 }
 
 function __vantage_last { { __vantage_options; __vantage_prompt $? } >/dev/null 2>&1 }
@@ -113,14 +117,14 @@ function __vantage_assert {
         functions[__vantage_their_precmd]=$functions[precmd]
         functions[precmd]=$functions[__vantage_precmd]
     fi
-    for map in load long poke nothing; do zle -N __vantage_$map; done
+    for map in load long poke nothing cancel; do zle -N __vantage_$map; done
     if [[ ${widgets[zle-line-init]-} != user:__vantage_line_init ]]; then
         if [[ -n ${widgets[zle-line-init]-} ]]; then zle -A zle-line-init __vantage_their_init; fi
         zle -N zle-line-init __vantage_line_init
     fi
     for map in emacs viins vicmd; do
         bindkey -M $map '\e[5200~' __vantage_load '\e[5204~' __vantage_long \
-            '\e[5202~' __vantage_poke '\e[5203~' __vantage_nothing
+            '\e[5202~' __vantage_poke '\e[5203~' __vantage_nothing '\e[5206~' __vantage_cancel
     done
 }
 
@@ -186,6 +190,10 @@ function __vantage_repair {
     zle .accept-line
 }
 function __vantage_nothing { : }
+# A continuation prompt is left as Ctrl-C would, but without a signal, which would be lost while a hook runs.
+function __vantage_cancel { { [[ $CONTEXT == cont ]] && zle .send-break } >/dev/null 2>&1 }
 
 __vantage_options
 __vantage_assert
+if [[ $__vantage_aliases == on ]]; then setopt aliases; fi
+unset __vantage_aliases
