@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from vantage.ptyhost import shells
 
 SECRET = "5ec7e7c0ffee"
-LIMIT = 8.0
+LIMIT = 30.0
 MARK = re.compile(rb"\x1b\]133;([ABCDP])((?:;[^\x07\x1b;]*)*)(?:\x07|\x1b\\)")
 ESCAPE = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[\[(][0-?]*[ -/]*[@-~B]|\x1b[=>]")
 

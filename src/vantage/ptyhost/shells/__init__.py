@@ -65,8 +65,13 @@ SHOWN = 200
 """Characters of such a command's first line that are shown."""
 
 _COMMAND = "command"
+_TEXTS = {
+    name: files(__package__).joinpath(name).read_text(encoding="utf-8")
+    for name in ("bash.bash", "zsh.zshenv", "zsh.zsh", "fish.fish", "sh.sh")
+}
+"""Read now: who starts shells may be older than the files of an upgraded package."""
 
-SET = {
+_SET = {
     "TERM": "xterm-256color",
     "COLORTERM": "truecolor",
     "PAGER": "cat",
@@ -104,7 +109,7 @@ def _runs(path: str) -> bool:
 
 def launch(shell: Shell, folder: Path, *, secret: str, env: Mapping[str, str], user_rc: bool) -> Launch:
     """Write the hooks into `folder` (private to this shell) and say how to start the shell with them."""
-    changed = {name: value for name, value in env.items() if name not in _UNSET} | SET
+    changed = {name: value for name, value in env.items() if name not in _UNSET} | _SET
     if not any("utf" in changed.get(name, "").lower() for name in _locale(changed)):
         changed |= {"LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8"}
         changed.pop("LC_ALL", None)
@@ -157,7 +162,7 @@ _STARTS: dict[str, Callable[[Shell, Path, str, dict[str, str], bool], Launch]] =
 
 
 def _hooks(name: str, target: Path, secret: str, user_rc: bool, more: Mapping[str, str] = MappingProxyType({})) -> Path:
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    text = _TEXTS[name]
     words = {
         "@SECRET@": secret,
         "@HERE@": shlex.quote(str(target)),

@@ -2,6 +2,9 @@
 # Everything a prompt needs is in PS0, PS1 and PS2 themselves (their expansions run in the shell, without a fork);
 # PROMPT_COMMAND adds the end mark before the theme's output, and puts the prompts right after the theme set them.
 command -p rm -f -- @HERE@
+if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
+    echo "vantage: this is bash $BASH_VERSION, and commands can be followed in 4.4 or later: use another shell" >&2
+fi
 if [[ @USER_RC@ == 1 && -r ~/.bashrc ]]; then . ~/.bashrc; fi
 # Nor do the user's aliases get into what is read from here on.
 shopt -q expand_aliases && __vantage_aliases=1 || __vantage_aliases=

@@ -80,7 +80,7 @@ end
 
 function __vantage_start --on-event fish_preexec
     set -l cmd
-    if test (string length -- "$argv[1]") -lt 1024
+    if not string match -q ' … # *' -- "$argv[1]"; and test (string length -- "$argv[1]") -lt 1024
         set cmd ";cmd="(__vantage_encode "$argv[1]")
     end
     __vantage_mark C '' ";cwd="(__vantage_encode $PWD)$cmd >/dev/tty
