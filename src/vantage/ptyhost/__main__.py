@@ -5,7 +5,7 @@ socket bound before detaching, so that the status is true. `--ready-fd` gets one
 """
 
 # Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH100, PTH101, PTH103, PTH105, PTH108, PTH118, PTH123, PTH208
+# ruff: noqa: PTH100, PTH101, PTH103, PTH105, PTH106, PTH108, PTH118, PTH120, PTH123, PTH208
 
 import argparse
 import contextlib
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
             os.path.join(home, "host.json"),
             {"pid": os.getpid(), "socket": path, "protocol": PROTOCOL, "version": VERSION},
         )
-        host = Host(listener, inherited)
+        host = Host(listener, path, inherited)
     except OSError as error:
         _say(options.ready_fd, {"ready": False, "error": str(error)})
         print(f"vantage: the PTY host of {home} cannot start: {error}", file=sys.stderr)
@@ -61,6 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
         for name in (path, os.path.join(home, "host.json")):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name)
+        if os.path.dirname(path) != home:
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.dirname(path))
         listener.close()
         os.close(lock)
     return 0
@@ -77,8 +80,6 @@ def _settle(ready: int) -> Inherited:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)
     # A terminal takes three descriptors, and 1024 is a common limit.
     resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))
-    # Orphans of shells come to us and are reaped, whatever process 1 does or does not do.
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     return Inherited(umask=os.umask(0o077), files=files)
 
 
@@ -150,6 +151,8 @@ def _detach(log: str) -> None:
     os.setsid()
     if os.fork():
         os._exit(0)
+    # Orphans of shells come to us and are reaped, whatever process 1 does or does not do. A fork does not pass this on.
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.chdir("/")
     nothing = os.open(os.devnull, os.O_RDWR)
     errors = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -1,5 +1,8 @@
 """The host: listens, knows the terminals, reaps, and leaves when it is not needed any more."""
 
+# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
+# ruff: noqa: PTH104, PTH108
+
 import contextlib
 import os
 import signal
@@ -26,7 +29,7 @@ LAST_WORDS: Final = 10.0
 class Host:
     """Everything the process has."""
 
-    def __init__(self, listener: socket.socket, inherited: Inherited) -> None:
+    def __init__(self, listener: socket.socket, path: str, inherited: Inherited) -> None:
         self.loop = Loop()
         self.inherited = inherited
         self.terminals: dict[str, Terminal] = {}
@@ -36,6 +39,7 @@ class Host:
         self._started = time.monotonic()
         self._overdue = False
         self._listener = listener
+        self._path = path
         self._connections: set[Connection] = set()
         self._signals, wakeup = socket.socketpair()
         self._signals.setblocking(False)
@@ -53,9 +57,21 @@ class Host:
         self.loop.after(GRACE, lambda: None)
 
     def run(self) -> None:
-        """Until nobody needs it."""
-        while not self._done():
-            self.loop.turn()
+        """Until nobody needs it; then the socket is gone."""
+        while True:
+            while not self._done():
+                self.loop.turn()
+            # Somebody may have connected just now. With the door taken away nobody else can, and who is in is served.
+            away = f"{self._path}.leaving"
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(self._path, away)
+            self._accept(0)
+            if self.leaving or not self._connections:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(away)
+                return
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(away, self._path)
 
     def terminal(self, name: str, folder: str) -> Terminal:
         """The terminal of this name, which is made if need be. Raises Refused when name and folder do not fit."""

@@ -281,8 +281,8 @@ def punch(host: "Host", request: Request) -> None:
     why = _text(request, "why")
     _writable(terminal)
     descriptor = terminal.log.raw_descriptor()
-    # Whether the file system can: asked where nothing is, so that a refusal leaves no record of a hole.
-    _punch(descriptor, 1 << 52, 4096)
+    # Whether the file system can: asked behind the end, so that a refusal leaves no record of a hole.
+    _punch(descriptor, length, 1)
 
     def make_hole() -> None:
         _punch(terminal.log.raw_descriptor(), start, end - start)

@@ -21,7 +21,7 @@ from vantage.ptyhost.pty import Inherited, Program, Pty, explain, spawn
 CHUNK: Final = 65536
 TURN: Final = 4 * CHUNK
 """Bytes read in one turn of the loop: a flood must not keep others waiting. A turn also ends with its millisecond."""
-SHORT: Final = 1024
+SHORT: Final = 256
 """A read that brings less has emptied the terminal, most likely: asking again would cost more than it brings."""
 DRAIN: Final = 1024 * 1024
 """Bytes read at most to get to the end: the kernel keeps far less, but a program may print as fast as we read."""
