@@ -37,6 +37,7 @@ class History:
     def take(self, drained: Drained) -> None:
         if drained.erased:
             self._blocks.clear()
+            self.total += drained.skipped
             self._bytes, self._open, self.first = 0, b"", self.total
         text = self._open + drained.text
         self._open = b""

@@ -58,7 +58,10 @@ class HistoryTap:
             self._later = None
         place = self._cells.where(self._native.refs[0])
         if place is None or (self._has_before and place == self._cells.where(self._native.refs[1])):
-            self._drained = Drained(erased=True)  # dropped (RIS, or too much at once), or fallen together (ED 3)
+            skipped = self._drained.lines + self._drained.skipped if self._drained else 0
+            self._drained = Drained(
+                erased=True, skipped=skipped
+            )  # gone (RIS, too much at once) or fallen together (ED 3)
             self._has_before = False
             place = (0, 0)
             self._move(0, place)
@@ -149,4 +152,5 @@ def _joined(first: Drained, second: Drained) -> Drained:
     if second.erased:
         return second
     between = b"" if first.open or not (first.lines or first.text) else b"\n"
-    return Drained(first.text + between + second.text, first.lines + second.lines, second.open, first.erased)
+    lines = first.lines + second.lines
+    return Drained(first.text + between + second.text, lines, second.open, first.erased, first.skipped)

@@ -43,6 +43,7 @@ _StyleParts = tuple[ColorRef | None, ColorRef | None, tuple[str, ...]]
 # Styles by the bytes of the library's struct: taking those apart field by field is what costs.
 _STYLES: dict[bytes, _StyleParts] = {}
 _MOST_STYLES = 4096
+_NO_STYLE: _StyleParts = (None, None, ())
 
 
 class RowReader:
@@ -153,7 +154,14 @@ class RowReader:
 
     def _add_runs(self, runs: list[Run], y: int, start: int, length: int, style: _StyleParts, *, linked: bool) -> None:
         if not linked:
-            if any(style):
+            before = runs[-1] if runs else None
+            if (
+                before
+                and before.start + before.len == start
+                and (before.fg, before.bg, before.attrs, before.link) == (*style, None)
+            ):
+                runs[-1] = Run(before.start, before.len + length, *style)
+            elif style != _NO_STYLE:
                 runs.append(Run(start, length, *style))
             return
         for link, group in groupby(

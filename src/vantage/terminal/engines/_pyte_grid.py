@@ -147,10 +147,19 @@ class Grid(PyteScreen):
     def index(self) -> None:
         top, bottom = self.margins or Margins(0, self.lines - 1)
         if self.cursor.y == bottom:
-            if top == 0 and self._leave:
-                self._leave(self.text(0), 0 in self.wrapped)
+            if top == 0:
+                self._go(0)
             self._shift(top + 1, bottom, -1)
         super().index()
+
+    def _go(self, y: int) -> None:
+        """A row leaves. One that goes on in the next is whole, blanks at its end included."""
+        wrapped = y in self.wrapped
+        line = self.buffer[y]
+        end = self.columns - (self.columns - 1 not in line)  # a wide character did not fit into its last cell
+        text = "".join([line[x].data for x in range(end)]) if wrapped else self.text(y)
+        if self._leave:
+            self._leave(text, wrapped)
 
     def reverse_index(self) -> None:
         top, bottom = self.margins or Margins(0, self.lines - 1)
@@ -181,13 +190,22 @@ class Grid(PyteScreen):
         self.wrapped = {y for y in self.wrapped if y < self.cursor.y}
         super().delete_lines(count)
 
+    def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
+        top, bottom = 0, self.lines - 1
+        if self.margins is not None and modes.DECOM in self.mode:
+            top, bottom = self.margins
+        self.cursor.x = min((column or 1) - 1, self.columns - 1)
+        self.cursor.y = min(top + (line or 1) - 1, bottom)
+
+    def cursor_to_line(self, line: int | None = None) -> None:
+        self.cursor_position(line, min(self.cursor.x, self.columns - 1) + 1)
+
     def fit(self, columns: int, lines: int) -> None:
         """A new size: rows below the cursor go first, then those at the top leave. Nothing is laid out anew."""
         y = self.cursor.y
         leaving = max(y - lines + 1, 0)
         for number in range(leaving):
-            if self._leave:
-                self._leave(self.text(number), number in self.wrapped)
+            self._go(number)
         rows = {number - leaving: line for number, line in self.buffer.items() if leaving <= number < leaving + lines}
         for line in rows.values():
             for x in [x for x in line if x >= columns]:
@@ -262,8 +280,9 @@ class Grid(PyteScreen):
                 pen = Cell(link=pen.link)
             elif code in _SWITCHED_ON:
                 pen = pen._replace(attrs=pen.attrs | {_SWITCHED_ON[code]})
-            elif code == 21:
-                pen = pen._replace(attrs=pen.attrs | {"underline", "double"})
+            elif code == 21 or code < 0:  # a kind of underline, as `numbers_of` writes it
+                kind = UNDERLINES[-code - 2 if code < 0 else 0]
+                pen = pen._replace(attrs=pen.attrs.difference(_ALL_UNDERLINES) | {"underline", kind})
             elif code in _SWITCHED_OFF:
                 pen = pen._replace(attrs=pen.attrs.difference(_SWITCHED_OFF[code]))
             elif code in (38, 48, 58):

@@ -28,7 +28,7 @@ def _sgr_group(group: str) -> str:
     if parts[0] in {"38", "48", "58"} and len(parts) > 2 and parts[1] == "2":
         return ";".join([parts[0], "2", *(parts[3:6] if len(parts) > 5 else parts[2:5])])
     if parts[0] == "4" and len(parts) > 1:
-        return {"0": "24", "2": "21"}.get(parts[1], "4")
+        return {"0": "24", "2": "-2", "3": "-3", "4": "-4", "5": "-5"}.get(parts[1], "4")
     return ";".join(parts)
 
 
@@ -58,7 +58,8 @@ def _plain_modes(on: bool) -> _Handler:
 def _erase_scrollback(engine: "PyteEngine", numbers: list[int]) -> None:
     how = numbers[0] if numbers else 0
     if how == 3:
-        engine.forget()
+        if not engine.alt_screen():
+            engine.forget()
     else:
         engine.grid.erase_in_display(how)
 

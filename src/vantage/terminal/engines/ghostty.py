@@ -23,9 +23,13 @@ _FOREGROUND, _BACKGROUND = (229, 229, 229), (0, 0, 0)
 # Sequences before which something is to be done. ESC begins one wherever it stands, so these bytes are always one.
 _STOP = re.compile(
     rb"(?P<position>\x1b\[\?0*6n)"  # DECXCPR, which the library leaves unanswered
+    rb"|(?P<reset>\x1b\[!p)"  # DECSTR, which it does not know
     rb"|\x1b\[\?[0-9;]*(?:47|1049)[0-9;]*h"  # entering the alternate screen hides the main one's history
+    rb"|\x1b(?:\[[0-9;]*3J|c)"  # ED 3 and RIS erase it: what is in it is taken before, so that its lines are counted
 )
-_START_OF_STOP = re.compile(rb"\x1b(?:\[(?:\?[0-9;]{0,48})?)?\Z")
+_START_OF_STOP = re.compile(rb"\x1b(?:\[(?:!|\??[0-9;]{0,48})?)?\Z")
+# Insert and origin mode off, wrapping and cursor on, ordinary keys, no margins, plain text; the cursor stays.
+_SOFT_RESET = b"\x1b[4l\x1b[?6l\x1b[?7;25h\x1b[?1l\x1b>\x1b7\x1b[r\x1b8\x1b[m\x1b(B\x0f"
 
 _SHAPES = {
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: "bar",
@@ -83,13 +87,13 @@ class GhosttyEngine:
     def feed(self, data: bytes) -> None:
         if self._unfinished:
             data = self._finish(data)
-        if b"\x1b[?" in data:
+        if b"\x1b[?" in data or b"\x1b[!" in data or b"3J" in data or b"\x1bc" in data:
             start = 0
             for stop in _STOP.finditer(data):
                 self._write(data[start : stop.start()])
                 start = stop.start()
-                if stop["position"]:
-                    self._answer_position()
+                if stop["position"] or stop["reset"]:
+                    self._instead(stop)
                     start = stop.end()
                 elif self._pushed:
                     self._collect()
@@ -108,15 +112,21 @@ class GhosttyEngine:
         fed = len(self._unfinished)
         self._unfinished = b""
         stop = _STOP.match(joined)
-        if stop and stop["position"]:
+        if stop and (stop["position"] or stop["reset"]):
             self._write(b"\x18")  # CAN: the library forgets the beginning that it has seen
-            self._answer_position()
+            self._instead(stop)
             return data[stop.end() - fed :]
         if _START_OF_STOP.match(joined) and len(data) <= 52:
             self._write(data)
             self._unfinished = joined
             return b""
         return data
+
+    def _instead(self, stop: "re.Match[bytes]") -> None:
+        if stop["reset"]:
+            self._write(_SOFT_RESET)
+        else:
+            self._answer_position()
 
     def _answer_position(self) -> None:
         """Ask the library for the position in the form that it knows, and answer in the other."""

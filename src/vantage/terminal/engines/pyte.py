@@ -26,22 +26,24 @@ LIMITS = {
     "charsets": "of the character sets only ASCII and the line drawing set are supported, and only as G0 and G1",
     "double": "lines of double height and width are drawn as ordinary ones",
     "clusters": "clusters (mode 2027) are not measured as one",
-    "images": "no images",
+    "images": "images (sixel, kitty) are not kept",
 }
 """What this engine cannot do, by a short name; the conformance cases name what they need."""
 
 _LONGEST_STRING = 1 << 16
 _LONGEST_SEQUENCE = 1 << 12
 _STRING_STARTS = "]P_^X"
+_IN_SEQUENCE = r"[^\x18\x1a\x1b@-~\x80-\U0010ffff]"
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
-    r"|\x1b\[(?P<params>[^\x18\x1a\x1b@-~\x7f-\uffff]*)(?P<final>[@-~])"
+    rf"|\x1b\[(?P<params>{_IN_SEQUENCE}*)(?P<final>[@-~])"
     r"|\x1b(?P<string>[\]P_^X])"
     r"|\x1b(?P<between>[ -/]+)(?P<set>[0-~])"
     r"|\x1b(?P<escape>[0-Z\\^-~])"
     r"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f-\x9f])"
 )
-_UNFINISHED = re.compile(r"\x1b(?:\[[^\x18\x1a\x1b@-~\x7f-\uffff]*|[ -/]*)?\Z")
+_UNFINISHED = re.compile(rf"\x1b(?:\[{_IN_SEQUENCE}*|[ -/]*)?\Z")
+_BROKEN = re.compile(rf"\x1b(?:\[{_IN_SEQUENCE}*|[ -/]*)?[\x18\x1a]?")
 _STRING_END = re.compile(r"[\x07\x18\x1a\x1b]")
 
 _BASIC = {char: name for char, name in Stream.basic.items() if name not in {"shift_in", "shift_out"}}
@@ -83,6 +85,7 @@ class PyteEngine:
         self._gone: list[str] = []
         self._gone_lines = 0
         self._erased = False
+        self._skipped = 0
         self.answers: Answers = Answers(self)
         self.on: set[int] = set()
         """Private modes that are on, those of the grid excepted."""
@@ -114,8 +117,8 @@ class PyteEngine:
             elif _UNFINISHED.match(text, position) and len(text) - position < _LONGEST_SEQUENCE:
                 self._pending = text[position:]
                 return
-            else:
-                position += 1  # an ESC that begins nothing
+            else:  # a sequence that something else broke off
+                position = _BROKEN.match(text, position).end()  # type: ignore[union-attr]
 
     def _do(self, token: "re.Match[str]") -> None:
         match token.lastgroup:
@@ -152,6 +155,9 @@ class PyteEngine:
             self._reset()
         elif char in "=>":
             self.switch(66, char == "=")
+        elif char == "E":
+            self._grid.carriage_return()
+            self._grid.index()
         elif char == "Z":
             self.answers.device("")
         elif char == "7":
@@ -188,6 +194,8 @@ class PyteEngine:
         self.forget()
 
     def forget(self) -> None:
+        """ED 3 and RIS erase what has left the screen; lines that nobody has seen use up their numbers."""
+        self._skipped += self._gone_lines
         self._gone, self._gone_lines, self._erased = [], 0, True
 
     # Sequences
@@ -361,8 +369,8 @@ class PyteEngine:
             return None
         text = "".join(self._gone)
         open_line = bool(text) and not text.endswith("\n")
-        drained = Drained(text.removesuffix("\n").encode(), self._gone_lines, open_line, self._erased)
-        self._gone, self._gone_lines, self._erased = [], 0, False
+        drained = Drained(text.removesuffix("\n").encode(), self._gone_lines, open_line, self._erased, self._skipped)
+        self._gone, self._gone_lines, self._erased, self._skipped = [], 0, False, 0
         return drained
 
     def returned(self) -> int:

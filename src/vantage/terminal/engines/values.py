@@ -93,3 +93,5 @@ class Drained(msgspec.Struct, frozen=True, gc=False):
     """The last line goes on: what is drained next continues it."""
     erased: bool = False
     """Everything handed over before was erased by the program (ED 3, RIS), before these lines came."""
+    skipped: int = 0
+    """Lines that left the screen and were erased before they could be handed over: their numbers are used up."""
