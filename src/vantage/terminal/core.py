@@ -102,9 +102,12 @@ class State(msgspec.Struct):
     echo: bytes = b""
     """What was typed at the prompt, as it was echoed."""
     queries_tail: bytes = b""
+    answer: bytes = b""
+    """The screen's answer to a question that ends with ST, of which one half is still to come."""
 
 
 _MOST_ECHO = 8192
+_STRING_TERMINATOR = b"\x1b\\"
 _PROMPT_MARKS = ("D", "A", "B")
 
 
@@ -171,44 +174,56 @@ class Terminal:
         return step
 
     def _output(self, data: bytes) -> None:
+        if self.screen is not None:
+            self._draw(self.screen, data, self._passed)
+        state = self.state
+        if state.block is None and state.pending is not None and state.pending.lines:
+            data = self._skip_echo(state.pending, data)
         self._passed += len(data)
         added = self._spool.add(data)
         self._step.spool += added
-        state = self.state
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
-        elif state.pending is not None:
-            self._skip_echo(state.pending, data, added)
-        elif state.phase == "idle":
+        elif state.pending is None and state.phase == "idle":
             state.echo = (state.echo + added)[:_MOST_ECHO]
         self._spool.alternate = False
-        if self.screen is not None:
-            self._draw(self.screen, data)
 
-    def _draw(self, screen: Screen, data: bytes) -> None:
-        offset = self._passed - len(data)
-        for piece, question in self._queries.cut(data):
+    def _draw(self, screen: Screen, data: bytes, offset: int) -> None:
+        state = self.state
+        for piece, what in self._queries.cut(data):
             screen.feed(piece)
             offset += len(piece)
-            if question and (answer := screen.take_replies()):
-                self._step.replies.append(Reply(offset, answer, self.state.now))
+            state.answer += screen.take_replies()
+            if what == "asked" and state.answer:
+                self._step.replies.append(Reply(offset, state.answer, state.now))
+            if what != "open":
+                state.answer = b""  # what was not seen as a question has no offset to answer to
 
-    def _skip_echo(self, pending: Pending, data: bytes, added: bytes) -> None:
-        """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has."""
-        at_raw = at_spool = -1
-        while pending.lines and (next_raw := data.find(b"\n", at_raw + 1)) >= 0:
-            next_spool = added.find(b"\n", at_spool + 1)
-            if next_spool < 0:
-                break
-            at_raw, at_spool = next_raw, next_spool
-            pending.lines -= 1
-        if at_raw >= 0:
-            pending.raw = self._passed - len(data) + at_raw + 1
-            pending.spool = self._spool.length - len(added) + at_spool + 1
+    def _end_sequence(self) -> None:
+        """For the screen: it is not shown our marks, and a mark ends whatever sequence was open."""
+        if self.screen is not None:
+            self._draw(self.screen, _STRING_TERMINATOR, self._passed - len(_STRING_TERMINATOR))
+
+    def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
+        """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has.
+
+        Takes in one line at a time: not every line end of the raw output is one of the spool's. Returns the rest.
+        """
+        at = 0
+        while pending.lines and (end := data.find(b"\n", at) + 1):
+            added = self._spool.add(data[at:end])
+            self._step.spool += added
+            self._passed += end - at
+            at = end
+            if added.endswith(b"\n"):
+                pending.lines -= 1
+                pending.raw, pending.spool = self._passed, self._spool.length
+        return data[at:]
 
     def _at_mark(self, mark: Mark) -> None:
         self._step.spool += self._spool.settle()
         self._passed = mark.end
+        self._end_sequence()
         state = self.state
         if mark.kind in _PROMPT_MARKS and mark.cycle >= state.cycle:
             if mark.cycle > state.cycle:
@@ -242,6 +257,8 @@ class Terminal:
         """A block begins: at the shell's mark, or without one when the shell refused the command."""
         state = self.state
         pending, state.pending = state.pending, None
+        if mark is not None:
+            state.asked = None  # somebody gave the rest
         spool, raw, ts = self._spool.length, self._passed, state.now
         if mark is None and pending is not None:
             spool, raw, ts = pending.spool, pending.raw, pending.ts
@@ -273,7 +290,7 @@ class Terminal:
                 session_id=state.block.session_id,
                 origin=state.block.origin,
                 ts=ts,
-                raw_offset=mark.end if mark else state.raw,
+                raw_offset=self._passed,
             )
         )
 
@@ -281,7 +298,7 @@ class Terminal:
         """A command that somebody typed: as the shell gives it, else as it was echoed."""
         if mark is not None and mark.cmd is not None:
             return mark.cmd
-        return fold(self.state.echo.decode()).strip()
+        return fold(self.state.echo.decode("utf-8", "ignore")).strip()
 
     def _command_over(self, mark: Mark) -> None:
         state = self.state
@@ -328,7 +345,7 @@ class Terminal:
                 duration_ms=block.duration_ms,
                 bytes=block.raw.size - sum(span.size for span in block.marks),
                 ts=block.ts_end,
-                raw_offset=mark.end if mark else state.raw,
+                raw_offset=self._passed,
             )
         )
 
@@ -362,6 +379,8 @@ class Terminal:
         state.pid = record.pid
         state.cwd = record.cwd
         state.cycle = -1
+        state.pending = None
+        state.ending = None
         state.now = record.ts
         state.phase = modes.after(state.phase, "started")
         self._marks.secret = record.secret
@@ -401,9 +420,10 @@ class Terminal:
             return
         self._settle_held()
         state.now = record.ts
+        if state.block is not None:
+            self._end(reason, status, None)
         if state.pending is not None:
             self._begin(None)
-        if state.block is not None:
             self._end(reason, status, None)
         state.phase = modes.after(state.phase, "gone")
         state.pid = None
@@ -417,6 +437,7 @@ class Terminal:
         if held := self._marks.release():
             self._output(held)
         self._step.spool += self._spool.settle()
+        self._end_sequence()
 
     def _on_state(self, record: Record) -> None:
         state = self.state

@@ -5,51 +5,60 @@ The offset makes a reply happen once: whoever answers after a restart says the s
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
-_QUERY = re.compile(
+_QUESTION = re.compile(
     rb"\x05"  # ENQ
-    rb"|\x1b\[[?>=]?[0-9;]*(?:[cn]|\$p|x|t|q|u)"  # DA, DSR, DECRQM, DECREQTPARM, window reports, XTVERSION, kitty
+    rb"|\x1b\[[?>=]?[0-9;]{0,64}(?:[cn]|\$p|x|t|q|u)"  # DA, DSR, DECRQM, DECREQTPARM, window reports, XTVERSION, kitty
     rb"|\x1bZ"
-    rb"|\x1b\][0-9;]*[^\x07\x1b]{0,256}\?(?:\x07|\x1b\\)"  # OSC colours
-    rb"|\x1bP[$+]q[^\x1b]{0,1024}\x1b\\"  # DECRQSS, XTGETTCAP
+    rb"|\x1b\][^\x05\x07\x1b?]{0,256}\?[^\x05\x07\x1b]{0,256}(?:\x07|\x1b\\)"  # OSC colours
+    rb"|\x1bP[$+]q[^\x05\x1b]{0,1024}\x1b\\"  # DECRQSS, XTGETTCAP
 )
-_MOST = 1100
+_BEGINNING = re.compile(
+    rb"\x1b(?:\[[?>=]?[0-9;]{0,64}\$?"
+    rb"|\][^\x05\x07\x1b?]{0,256}(?:\?[^\x05\x07\x1b]{0,256}\x1b?)?"
+    rb"|P(?:[$+](?:q[^\x05\x1b]{0,1024}\x1b?)?)?)?"
+)
+
+What = Literal["other", "open", "asked"]
+"""`asked` ends a question, `open` may be the beginning or the middle of one, `other` is neither."""
 
 
 class Queries:
-    """Cuts one stream behind everything that looks like a question."""
+    """Cuts one stream around everything that looks like a question."""
 
     def __init__(self, tail: bytes = b"") -> None:
         self.tail = tail
-        """The end of what came before, if a sequence was open there."""
+        """The end of what came before, if it may be the beginning of a question."""
 
-    def cut(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
-        """The pieces in order, and whether a piece ends with a question."""
+    def cut(self, data: bytes) -> Iterator[tuple[bytes, What]]:
+        """The pieces in order. Where they are cut depends on the stream, and not on how it came."""
         if not self.tail and b"\x1b" not in data and b"\x05" not in data:
-            yield data, False
+            yield data, "other"
             return
         before = len(self.tail)
         whole = self.tail + data
         done = 0
-        for found in _QUERY.finditer(whole):
-            if found.end() > before + done:
-                yield data[done : found.end() - before], True
-                done = found.end() - before
-        if done < len(data):
-            yield data[done:], False
-        last = max(before + done, len(whole) - _MOST)
-        self.tail = _open(whole[last:])
+        for found in _QUESTION.finditer(whole):
+            start, end = max(found.start() - before, 0), found.end() - before
+            if start > done:
+                yield data[done:start], "other"
+            yield data[start:end], "asked"
+            done = end
+        self.tail = _beginning(whole[before + done if done else 0 :])
+        opened = max(len(data) - len(self.tail), done)
+        if opened > done:
+            yield data[done:opened], "other"
+        if opened < len(data):
+            yield data[opened:], "open"
 
 
-def _open(data: bytes) -> bytes:
-    """What may be the beginning of a question at the end of the data: from its first unfinished ESC on."""
-    at = data.rfind(b"\x1b")
-    if at > 0 and data[at:] == b"\x1b":
-        earlier = data.rfind(b"\x1b", 0, at)
-        if earlier >= 0 and data[earlier + 1 : earlier + 2] in (b"]", b"P"):
-            at = earlier
-    if at < 0:
-        return b""
-    rest = data[at:]
-    finished = rest[1:2] not in (b"]", b"P") and len(rest) > 2 and rest[-1:].isalpha()
-    return b"" if finished else rest
+def _beginning(data: bytes) -> bytes:
+    """What may be the beginning of a question at the end of the data."""
+    at = last = data.rfind(b"\x1b")
+    if last == len(data) - 1:
+        at = max(data.rfind(b"\x1b", 0, last), 0)  # half of the ST of a string
+    for start in (at, last):
+        if start >= 0 and _BEGINNING.fullmatch(data, start):
+            return data[start:]
+    return b""

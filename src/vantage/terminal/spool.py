@@ -42,9 +42,10 @@ _LASTS: dict[State, bytes] = {
 }
 """The bytes that end a sequence of this kind; one that runs to the end of a chunk without it goes on in the next."""
 
-_ALTERNATE = re.compile(rb"\x1b\[\?([0-9;]*)h")
-_ALTERNATE_MODES = frozenset({b"47", b"1047", b"1049"})
 _MOST_PARAMETERS = 64
+_ALTERNATE = re.compile(rb"\x1b\[\?([0-9;]{0,%d})h" % (_MOST_PARAMETERS - 2))
+"""No longer than what is remembered of a sequence that was cut: `?` and `h` are in that."""
+_ALTERNATE_MODES = frozenset({b"47", b"1047", b"1049"})
 
 
 class SpoolState(msgspec.Struct):
@@ -103,7 +104,7 @@ class Spool:
 
     def settle(self) -> bytes:
         """A mark stands here: what was held back can get no second half any more."""
-        added = self._decoder.decode(b"", final=True).encode() if self._partial else b""
+        added = b"\xef\xbf\xbd" if self._partial and self._state not in ("osc", "string") else b""
         self._decoder.reset()
         self._partial = False
         self._state = "ground"
