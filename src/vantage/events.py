@@ -421,19 +421,24 @@ def event_to_dict(event: Event) -> dict[str, Json]:
     if isinstance(event, UnknownEvent):
         return dict(event.data)
     out: dict[str, Json] = {"type": event.type}
-    for field in msgspec.structs.fields(type(event)):
-        if field.name == "extra":
+    for name, wire, default in _written(type(event)):
+        value = getattr(event, name)
+        if value is None or (value == default and name not in _ALWAYS):
             continue
-        value = getattr(event, field.name)
-        if value is None or (value == field.default and field.name not in _ALWAYS):
-            continue
-        out[field.encode_name] = _agent_object(value) if isinstance(value, Agent) else value
+        out[wire] = _agent_object(value) if isinstance(value, Agent) else value
     for key, value in event.extra.items():
         field_of_key = _fields_of(type(event)).get(key)
         if field_of_key is not None:
             out.pop(field_of_key.wire, None)
         out[key] = value
     return out
+
+
+@cache
+def _written(cls: type[_Event]) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key and default of each field that is written."""
+    fields = msgspec.structs.fields(cls)
+    return tuple((field.name, field.encode_name, field.default) for field in fields if field.name != "extra")
 
 
 _ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id"})

@@ -31,11 +31,12 @@ FAR_APART = 1 << 20
 AT_BLOCK_END = 1 << 16
 """Raw bytes between two checkpoints: anywhere, and at the end of a block."""
 COPY_HERE = 1 << 22
-"""Output of a block up to so many bytes is copied on the spot; more of it goes to `background`."""
+"""Output of a block up to so many bytes is copied `soon`; more of it in the `background`, in a thread."""
 JOURNAL_PIECE = 1 << 18
 SCROLLBACK_RAW = 8 << 20
 
 Background = Callable[[Callable[[], None]], None]
+"""Does a job soon, off the way of whoever waits for a command to end."""
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -84,6 +85,7 @@ class BlockLog:
         self._log = Log(folder.block_log)
         last = self._log.last_line()
         self.count = decode_block(last).seq if last else 0
+        self._last: Block | None = None
 
     @property
     def torn(self) -> int:
@@ -96,11 +98,14 @@ class BlockLog:
     def append(self, block: Block) -> None:
         self._log.append(encode_block(block))
         self.count = block.seq
+        self._last = block
 
     def after(self, seq: int, limit: int) -> list[Block]:
         return [decode_block(line) for line in islice(self._log.from_line(seq + 1), limit)]
 
     def get(self, block_id: str) -> Block:
+        if self._last is not None and self._last.block_id == block_id:
+            return self._last
         number = block_id[1:]
         if block_id[:1] == "b" and number.isascii() and number.isdigit() and 0 < int(number) <= self.count:
             return self.after(int(number) - 1, 1)[0]
@@ -132,7 +137,8 @@ class Derivation:
         events: EventLog,
         *,
         screen: bool = True,
-        background: Background | None = None,
+        soon: Background = lambda job: job(),
+        background: Background = lambda job: job(),
         checkpoints: bool = True,
     ) -> None:
         self.folder = folder
@@ -147,7 +153,8 @@ class Derivation:
         self._journal_at = 0
         """Behind the last record that was applied."""
         self._records: deque[Placed] = deque()
-        self._background = background or (lambda job: job())
+        self._soon = soon
+        self._background = background
         self._copying = 0
         self._checkpoints = checkpoints
         self._last_checkpoint = 0
@@ -234,11 +241,9 @@ class Derivation:
         with contextlib.suppress(OSError):
             if target.stat().st_size == size and block.seq <= self.blocks.count:
                 return
-        if size <= COPY_HERE:
-            self._copy(block, target)
-        else:
-            self._copying += 1
-            self._background(lambda: self._copied(block, target))
+        self._copying += 1
+        background = self._background if size > COPY_HERE else self._soon
+        background(lambda: self._copied(block, target))
         if block.seq > self.blocks.count:
             self.blocks.append(block)
 

@@ -17,7 +17,7 @@ import msgspec
 from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, Settings, make_directory
-from vantage.conversation.host import Host, HostLost
+from vantage.conversation.host import Host
 from vantage.conversation.screens import ScreenKeeper
 from vantage.errors import InputError, Unavailable
 from vantage.events import Event
@@ -100,6 +100,7 @@ class Session:
         self._sessions: dict[str, str] = {}
         """Interactive sessions and their blocks."""
         self._attached = False
+        self._jobs: list[Callable[[], None]] = []
         self.screens = ScreenKeeper(folder, settings.id, publish_screen)
         self.derivation = self._derive()
 
@@ -261,9 +262,20 @@ class Session:
         self._pump()
 
     def _derive(self) -> Derivation:
-        derivation = Derivation(self.folder, self.id, self.events, background=self._in_background)
+        derivation = Derivation(self.folder, self.id, self.events, soon=self._soon, background=self._in_background)
         self.screens.follow(derivation.terminal)
         return derivation
+
+    def _soon(self, job: Callable[[], None]) -> None:
+        """Behind those who are woken now."""
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
+            self._loop.call_soon(self._loop.call_soon, self._do_jobs)
+
+    def _do_jobs(self) -> None:
+        jobs, self._jobs = self._jobs, []
+        for job in jobs:
+            job()
 
     def _in_background(self, job: Callable[[], None]) -> None:
         self._loop.run_in_executor(None, job)
@@ -376,7 +388,7 @@ class Session:
             self.sample = Sample(answer)
             if self.state.phase == "running":
                 self._mend_hooks(answer)
-        except (HostLost, Unavailable):
+        except Unavailable:
             self.sample = Sample()
         finally:
             self._sampling = None
@@ -398,15 +410,17 @@ class Session:
         self._loop.create_task(self._poke())
 
     async def _poke(self) -> None:
+        typed = shells.poke(shells.Shell(self.state.kind, ""), self.shell_folder(self.state.shell_id))
         try:
-            await self.ask("input", data=protocol.encode_data(shells.POKE), check="none")
-        except (HostLost, Unavailable):
+            await self.ask("input", data=protocol.encode_data(typed.data), check="none", echo_off=typed.echo_off)
+        except Unavailable:
             return
 
     async def close(self) -> None:
         """Leaves the terminal as it is: its shell lives on in the host."""
         if self._sampling is not None:
             self._sampling.cancel()
+        self._do_jobs()
         self.screens.close()
         self.derivation.close()
 

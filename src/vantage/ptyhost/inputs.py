@@ -31,6 +31,8 @@ class Input:
     """Called once: bytes written, and why not all of them."""
     refused: Callable[[Code], None]
     """Called instead when the terminal is not as `check` says."""
+    echo_off: bool = False
+    """The terminal does not echo it; whoever reads it switches the echo on again."""
     written: int = field(default=0, init=False)
     begun: bool = field(default=False, init=False)
 
@@ -66,6 +68,8 @@ class InputQueue:
                 item.begun = True
                 if item.record is not None and not journal.record(item.record):
                     return
+                if item.echo_off:
+                    pty.stop_echo()
             try:
                 while item.written < len(item.data):
                     item.written += os.write(pty.master, memoryview(item.data)[item.written :])

@@ -141,7 +141,9 @@ def input_(host: "Host", request: Request) -> None:
     def refused(code: Code) -> None:
         request.refuse(code, _CHECK_MESSAGES[code])
 
-    terminal.type(Input(data, cast("Check", check), record, time.monotonic() + timeout / 1000, done, refused))
+    deadline = time.monotonic() + timeout / 1000
+    echo_off = request.fields.get("echo_off") is True
+    terminal.type(Input(data, cast("Check", check), record, deadline, done, refused, echo_off))
 
 
 _CHECK_MESSAGES: Final = {

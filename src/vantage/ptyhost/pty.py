@@ -91,6 +91,12 @@ class Pty:
             echo=bool(flags & termios.ECHO), canonical=bool(flags & termios.ICANON), isig=bool(flags & termios.ISIG)
         )
 
+    def stop_echo(self) -> None:
+        """What is typed from now on is not shown, until somebody says otherwise."""
+        settings = termios.tcgetattr(self.master)
+        settings[_LFLAG] &= ~termios.ECHO
+        termios.tcsetattr(self.master, termios.TCSANOW, settings)
+
     def resize(self, cols: int, rows: int) -> None:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
         self.cols, self.rows = cols, rows

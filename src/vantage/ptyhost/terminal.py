@@ -26,6 +26,8 @@ SHORT: Final = 256
 DRAIN: Final = 1024 * 1024
 """Bytes read at most to get to the end: the kernel keeps far less, but a program may print as fast as we read."""
 EVENT_PAUSE: Final = 0.002
+FLOOD: Final = 16 * 1024
+"""Bytes within a pause that make it a flood: then one event a pause is enough. What is less is told at once."""
 RETRY: Final = 0.25
 """Seconds between tries to write to a full disk, and to read a terminal that nobody has open."""
 INPUT_RETRY: Final = 0.05
@@ -67,6 +69,8 @@ class Terminal:
         self._stalled = False
         self._when_written: list[Callable[[], None]] = []
         self._next_event = 0.0
+        self._told = 0
+        """How long the output was when the current pause began."""
         self._event_timer: Timer | None = None
         self._kills: list[Callable[[list[int]], None]] = []
         self._kill_at = 0.0
@@ -232,6 +236,9 @@ class Terminal:
         now = time.monotonic()
         if now >= self._next_event:
             self._next_event = now + EVENT_PAUSE
+            self._told = self.log.offset
+            self._tell(Happening.OUTPUT)
+        elif self.log.offset - self._told < FLOOD:
             self._tell(Happening.OUTPUT)
         else:
             self._event_timer = self.loop.after(self._next_event - now, self._trailing)

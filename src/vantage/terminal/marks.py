@@ -118,7 +118,7 @@ def _integer(text: str | None) -> int | None:
 
 
 def _decoded(text: str | None) -> str | None:
-    return None if text is None else unquote_to_bytes(text).decode("utf-8", "replace")
+    return text if text is None or "%" not in text else unquote_to_bytes(text).decode("utf-8", "replace")
 
 
 def _milliseconds(text: str | None) -> float | None:

@@ -222,9 +222,15 @@ def _read_go(folder: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all, for the owner only."""
-    part = path.with_name(path.name + ".part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    part.replace(path)
+    """For the owner only. The shell reads it when it is told to, so it is always whole then.
+
+    A file that is there is written over: making one anew costs as much as all the rest of giving a command.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        done = 0
+        while done < len(data):
+            done += os.write(descriptor, data[done:] if done else data)
+        os.ftruncate(descriptor, len(data))
+    finally:
+        os.close(descriptor)
