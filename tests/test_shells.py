@@ -239,7 +239,10 @@ def test_a_megabyte_of_script(shell):
     ran = shell.run(text)
     assert (ran.output, ran.status, ran.cwd) == ("end\n", 1, "/usr")
     assert len(ran.echo) < 1000
-    assert re.search(r'printf "" # żółć .*… \(\+\d+ lines\)', ran.echo), ran.echo
+    # What is shown stays: nothing wipes it, and the line ends there.
+    assert re.search(r'printf "" # żółć .*… \(\+\d+ lines\)\r*\n\r*$', ran.echo), ran.echo
+    shown = shell.raw[shell.raw.rindex("… (+".encode()) :]
+    assert b"\x1b[K" not in shown[: shown.index(b"\n")]
     assert "vantage" not in ran.echo
     ran = shell.run("echo " + "x" * 200_000)
     assert ran.output == "x" * 200_000 + "\n"
@@ -296,7 +299,9 @@ def test_marks_reach_the_terminal_past_redirections(start):
         assert pty.run("echo seen").output == "seen\n"
 
 
-def test_what_a_child_sees(shell):
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_child_sees(kind, start):
+    shell = start(kind, env={"COLUMNS": "7", "LINES": "7", "PAGER": "less"})
     env = dict(line.split("=", 1) for line in shell.run("env").output.splitlines() if "=" in line)
     assert (env["TERM"], env["COLORTERM"]) == ("xterm-256color", "truecolor")
     assert {env[name] for name in ("PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER", "SYSTEMD_PAGER")} == {"cat"}

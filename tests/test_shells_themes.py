@@ -2,7 +2,7 @@
 
 import pytest
 
-from shell_harness import Pty
+from shell_harness import SECRET, Pty
 from vantage.ptyhost import shells
 
 
@@ -91,6 +91,7 @@ def test_a_theme_that_arrives_later(arrival, start):
         assert pty.run("sh -c 'echo out; exit 5'").status == 5
         ran = pty.run("echo out")
         assert (ran.output, ran.status, ran.started) == ("out\n", 0, True)
+    assert [mark.kind for mark in pty.marks if mark.n == pty.n][:3] == ["D", "A", "B"]
     pty.type("echo 'open")
     pty.until_in_cycle("P")
     pty.write(shells.CANCEL[kind])
@@ -206,6 +207,15 @@ def test_the_users_rc_is_read_or_not(start, tmp_path):
         assert start(kind, text).run('echo "<$mark>"').output == "<1>\n"
         with Pty(kind, tmp_path / f"bare-{kind}", home=tmp_path, cwd=tmp_path) as bare:
             assert bare.run('echo "<$mark>"').output == "<>\n"
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "sh"])
+def test_options_set_in_the_rc_file(kind, start):
+    pty = start(kind, "PS4='+ '\nset -a\nset -u\nset -x\n")
+    assert "vantage" not in pty.seen().replace(str(pty.folder), "")
+    assert SECRET not in pty.run("env").output
+    assert pty.run("echo out").output == "+ echo out\nout\n"
+    assert pty.run("x=1; env | grep -c ^x=").output.endswith("\n1\n")
 
 
 def test_zsh_reads_zshenv_too(start, tmp_path):

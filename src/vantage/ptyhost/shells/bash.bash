@@ -6,13 +6,14 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
     echo "vantage: this is bash $BASH_VERSION, and commands can be followed in 4.4 or later: use another shell" >&2
 fi
 if [[ @USER_RC@ == 1 && -r ~/.bashrc ]]; then . ~/.bashrc; fi
-# Nor do the user's aliases get into what is read from here on.
-shopt -q expand_aliases && __vantage_aliases=1 || __vantage_aliases=
-shopt -u expand_aliases
+# The user's options stay out of what is read from here on: aliases would get into our functions, `set -a` would export
+# the secret, a trace would show us. They come back at the end.
 {
-# Nothing of ours may get the export attribute, whatever `set -a` says; -r keeps the rest out of accidents' way.
-case $- in *a*) __vantage_allexport=1 ;; *) __vantage_allexport= ;; esac
-set +a
+    __vantage_were=("$-" "$BASHOPTS")
+    set +aeux
+    shopt -u expand_aliases
+} 2>/dev/null
+{
 declare -r __vantage_aid='aid=@SECRET@' __vantage_st=$'\e\\' __vantage_folder=@FOLDER@
 # Arrays, because bash cannot export those. n: [0] the cycle, [1] the hook ran for the next prompt, [2] the start mark
 # is out, [3] the cycle of a prompt whose hook did not run, [4] nothing. Such a prompt may be one that is never shown:
@@ -205,12 +206,14 @@ done
 unset -v __vantage_map
 builtin bind 'set enable-bracketed-paste on'
 __vantage_assert
-if [[ -n $__vantage_allexport ]]; then
-    unset -v __vantage_allexport
-    set -a
-else
-    unset -v __vantage_allexport
-fi
+__vantage_restore() {
+    unset -v __vantage_were
+    case $2 in *expand_aliases*) shopt -s expand_aliases ;; esac
+    case $1 in *e*) set -e ;; esac
+    case $1 in *u*) set -u ;; esac
+    case $1 in *a*) set -a ;; esac
+    case $1 in *x*) set -x ;; esac
+}
+__vantage_restore "${__vantage_were[@]}"
+unset -f __vantage_restore
 } 2>/dev/null
-if [[ -n $__vantage_aliases ]]; then shopt -s expand_aliases; fi
-unset -v __vantage_aliases

@@ -9,10 +9,10 @@ if [ @USER_RC@ = 1 ] && [ -n "${ENV-}" ]; then
     set --
 fi
 {
-    __vantage_a=
-    case $- in *a*) __vantage_a=a; set +a ;; esac
+    __vantage_were=$-
+    set +a
     __vantage_aid='aid=@SECRET@' __vantage_folder=@FOLDER@ __vantage_n=0 __vantage_x= __vantage_next= __vantage_status=0
-    __vantage_special= __vantage_last=
+    __vantage_special= __vantage_last= __vantage_a=
     __vantage_st=$(printf '\033\\')
     __vantage_esc=$(printf '\033]133;')
     readonly __vantage_aid __vantage_folder __vantage_st __vantage_esc
@@ -130,5 +130,5 @@ __vantage_poke() {
     __vantage_ps2='${__vantage_aid:+${__vantage_esc}P;k=s;$__vantage_aid;n=$__vantage_n$__vantage_st}'
     readonly __vantage_ps1 __vantage_ps1b __vantage_ps2
     __vantage_after 0 '' 4>/dev/tty
-    case $__vantage_a in a) set -a ;; esac
+    case $__vantage_were in *a*) unset __vantage_were; set -a ;; *) unset __vantage_were ;; esac
 } 2>/dev/null

@@ -8,11 +8,15 @@ unset __vantage_zdotdir
 if [[ -n ${HISTFILE-} && $HISTFILE == @FOLDER@/* ]]; then HISTFILE=${ZDOTDIR:-$HOME}/${HISTFILE:t}; fi
 if [[ @USER_RC@ == 1 && -r ${ZDOTDIR:-$HOME}/.zshrc ]]; then . "${ZDOTDIR:-$HOME}/.zshrc"; fi
 
-# Nor do the user's aliases get into what is read here.
-__vantage_aliases=(${options[aliases]})
-unsetopt aliases
-# The user's options and traps do not reach into functions that begin with __vantage_quiet's words; the redirected
-# braces around hooks hide what a trace or a trap would print before that.
+# The user's options stay out of what is read from here on: aliases would get into our functions, allexport would export
+# the secret, a trace would show us. They come back at the end.
+{
+    zmodload zsh/parameter
+    __vantage_were="aliases=${options[aliases]} allexport=${options[allexport]} xtrace=${options[xtrace]}"
+    unsetopt aliases allexport xtrace
+} 2>/dev/null
+# Nor do options and traps reach into our functions: most begin with `emulate`, and the redirected braces around the
+# hooks hide what a trace or a trap prints before that.
 () {
     emulate -L zsh
     zmodload zsh/datetime zsh/parameter zsh/mapfile zsh/zle
@@ -45,7 +49,7 @@ function __vantage_where {
 # Hands the status on, for a precmd of the user's that looks at it.
 function __vantage_first { { __vantage_end $? } >/dev/null 2>&1 }
 function __vantage_end {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     # Printed already, and no line was read since: the other of the two doors was first.
     (( $__vantage_out[(I)D] && ! $__vantage_out[(I)B] )) && return $1
     __vantage_n=($((__vantage_n[1] + 1)))
@@ -59,7 +63,7 @@ function __vantage_end {
 
 function __vantage_last { { __vantage_options; __vantage_prompt $? } >/dev/null 2>&1 }
 function __vantage_prompt {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     __vantage_mark A '' ";st=$1;cwd=$__vantage_cwd[1];t=$EPOCHREALTIME"
     __vantage_assert
 }
@@ -74,7 +78,7 @@ function __vantage_options {
 
 function __vantage_preexec { { __vantage_start "$1" } >/dev/null 2>&1 }
 function __vantage_start {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     local REPLY=
     if (( $#1 && $#1 < 1024 )); then
         __vantage_encode "$1"
@@ -91,7 +95,7 @@ function __vantage_init {
     __vantage_ready $1
 }
 function __vantage_ready {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     case $CONTEXT in
     cont) __vantage_mark P ';k=s' ;;
     start)
@@ -174,7 +178,7 @@ function __vantage_swap {
     __vantage_rest=()
 }
 function __vantage_accept {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     __vantage_where
     BUFFER=$1
     CURSOR=$#BUFFER
@@ -183,7 +187,7 @@ function __vantage_accept {
 
 function __vantage_poke { { __vantage_repair } >/dev/null 2>&1 }
 function __vantage_repair {
-    emulate -L zsh; unsetopt xtrace; trap - DEBUG ZERR
+    emulate -L zsh; trap - DEBUG ZERR
     (( $__vantage_out[(I)B] )) && return 0
     __vantage_assert
     BUFFER=
@@ -195,5 +199,11 @@ function __vantage_cancel { { [[ $CONTEXT == cont ]] && zle .send-break } >/dev/
 
 __vantage_options
 __vantage_assert
-if [[ $__vantage_aliases == on ]]; then setopt aliases; fi
-unset __vantage_aliases
+{
+    case $__vantage_were in *aliases=on*) setopt aliases ;; esac
+    case $__vantage_were in *allexport=on*) setopt allexport ;; esac
+    case $__vantage_were in
+    *xtrace=on*) unset __vantage_were; setopt xtrace ;;
+    *) unset __vantage_were ;;
+    esac
+} 2>/dev/null
