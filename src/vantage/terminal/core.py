@@ -221,9 +221,10 @@ class Terminal:
         return data[at:]
 
     def _at_mark(self, mark: Mark) -> None:
-        self._step.spool += self._spool.settle()
         self._passed = mark.end
-        self._end_sequence()
+        if self._spool.unsettled:
+            self._end_sequence()
+            self._step.spool += self._spool.settle()
         state = self.state
         if mark.kind in _PROMPT_MARKS and mark.cycle >= state.cycle:
             if mark.cycle > state.cycle:

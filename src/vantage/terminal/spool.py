@@ -102,6 +102,11 @@ class Spool:
         self.length += 1
         return added
 
+    @property
+    def unsettled(self) -> bool:
+        """Something is unfinished: a sequence, a character, a line end."""
+        return self._carriage or self._partial or self._state != "ground"
+
     def settle(self) -> bytes:
         """A mark stands here: what was held back can get no second half any more."""
         added = b"\xef\xbf\xbd" if self._partial and self._state not in ("osc", "string") else b""
