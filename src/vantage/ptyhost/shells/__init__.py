@@ -203,7 +203,7 @@ def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
     )
     _write(folder / _COMMAND, os.fsencode(text + "\n"))
     _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
-    return Typed(_read_go(folder), echo_off=True)
+    return _source(folder / "go")
 
 
 def poke(shell: Shell, folder: Path) -> Typed:
@@ -213,12 +213,13 @@ def poke(shell: Shell, folder: Path) -> Typed:
     """
     if shell.kind != "sh":
         return Typed(POKE)
-    _write(folder / "go", b"{ __vantage_poke $?; } 4>&2 2>/dev/null\n")
-    return Typed(_read_go(folder), echo_off=True)
+    # Not the file of commands: the shell may still be reading the end of a long one.
+    _write(folder / "poke", b"{ __vantage_poke $?; } 4>&2 2>/dev/null\n")
+    return _source(folder / "poke")
 
 
-def _read_go(folder: Path) -> bytes:
-    return os.fsencode(f". {shlex.quote(str(folder / 'go'))}\n")
+def _source(path: Path) -> Typed:
+    return Typed(os.fsencode(f". {shlex.quote(str(path))}\n"), echo_off=True)
 
 
 def _write(path: Path, data: bytes) -> None:
