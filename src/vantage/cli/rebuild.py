@@ -1,40 +1,29 @@
 """`vantage rebuild`: proves, or restores, that text and blocks are what the raw output says."""
 
-import os
 import sys
+from collections.abc import Callable
 
 import click
 
-from vantage.cli.shared import OneLineCommand, WrongUsage
+from vantage.cli.homes import conversation_folder, home_option
+from vantage.cli.shared import OneLineCommand
 
 
 @click.command(cls=OneLineCommand)
 @click.argument("conversation")
 @click.option("--check", is_flag=True, help="Only compare; exit 1 when something differs.")
-@click.option("--home", metavar="DIR", help="Where conversations are kept.")
+@home_option
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> None:
     """Derive the spool, blocks and screen of CONVERSATION from its raw output again.
 
     Nothing of it is lost either way: the raw output stays as it is, and what differs is replaced by what it gives.
     """
-    from pathlib import Path
-
     import msgspec
 
-    from vantage.conversation.files import ConversationFolder, check_id
-    from vantage.conversation.home import home as default_home
     from vantage.conversation.rebuild import rebuild as derive_again
-    from vantage.errors import InputError
 
-    place = Path(home or default_home(os.environ)).expanduser()
-    try:
-        folder = ConversationFolder(place / "conversations" / check_id(conversation))
-    except InputError as error:
-        raise WrongUsage(str(error)) from error
-    if not folder.settings.exists():
-        raise click.ClickException(f"there is no conversation '{conversation}' in {place}")
-
+    folder = conversation_folder(conversation, home)
     report = derive_again(folder, conversation, check=check, progress=_progress(as_json))
     if as_json:
         click.echo(msgspec.json.encode(report))
@@ -48,7 +37,7 @@ def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> 
         sys.exit(1)
 
 
-def _progress(quiet: bool):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _progress(quiet: bool) -> Callable[[int, int], None]:
     """A line on the terminal that says how far it is; nothing in a pipe."""
     if quiet or not sys.stderr.isatty():
         return lambda _done, _all: None
