@@ -334,7 +334,9 @@ class Session:
     def _cancel(self, host: Host) -> None:
         """The shell asks for the rest of a command that has none."""
         host.ask("journal", terminal=self.id, record={"t": "cancel"}).add_done_callback(_ignore)
-        host.ask("interrupt", terminal=self.id).add_done_callback(_ignore)
+        if keys := shells.CANCEL[self.state.kind]:
+            data = protocol.encode_data(keys)
+            host.ask("input", terminal=self.id, data=data, check="none").add_done_callback(_ignore)
 
     # those who wait
 
