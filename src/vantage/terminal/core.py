@@ -103,7 +103,7 @@ class State(msgspec.Struct):
     """What was typed at the prompt, as it was echoed."""
     queries_tail: bytes = b""
     answer: bytes = b""
-    """The screen's answer to a question that ends with ST, of which one half is still to come."""
+    """What the screen answered since the beginning of a question that is not over."""
 
 
 _MOST_ECHO = 8192
@@ -190,6 +190,7 @@ class Terminal:
 
     def _draw(self, screen: Screen, data: bytes, offset: int) -> None:
         state = self.state
+        offset -= self._queries.held
         for piece, what in self._queries.cut(data):
             screen.feed(piece)
             offset += len(piece)

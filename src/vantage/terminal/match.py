@@ -21,7 +21,7 @@ MOST_PATTERN = 16 * 1024
 MOST_CONDITIONS = 32
 
 # Whatever lets an expression match a line end; without any of it, a match lies within a line.
-_MAY_SPAN_LINES = re.compile(r"\n|\\[nsWDxvaftCPpzA0-9Q]|\[\^|\[\[|\(\?[a-zA-Z-]*s|-\\|\\.-")
+_MAY_SPAN_LINES = re.compile(r"\n|\\[nsWDxvaftCPpzA0-9Q]|\[\^|\[\[|\(\?[a-zA-Z-]*s|-\\|\\.-|[\x00-\x09]-")
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class TextSearch(_Literal):
     def __init__(self, text: str, at: int) -> None:
         super().__init__(at)
         self._text = text
-        self._bytes = text.encode()
+        self._bytes = _encoded(text, "text")
 
     def scan(self, data: bytes, *, last: bool) -> Found | None:  # noqa: ARG002
         text = _Readable(data, self.at)
@@ -86,9 +86,9 @@ class TextSearch(_Literal):
 class RegexSearch:
     """RE2 over UTF-8, `^` and `$` at lines.
 
-    A match within a line is looked for from that line on. One that may span lines is looked for in the last 64 KiB, and
-    from the cursor on whenever the text has doubled and at the very end: the cost stays linear, and a long match is
-    found, if late.
+    A match lies within a line or, where the expression allows it, goes over many. It is looked for from that line, or
+    from the cursor, on; when that is far back, in the last 64 KiB, and from there whenever it has become twice as far
+    and at the very end. So the cost stays linear, and a long match is found, if late.
     """
 
     def __init__(self, pattern: str, at: int) -> None:
@@ -96,30 +96,38 @@ class RegexSearch:
         self._pattern = compile_pattern(pattern)
         self._spans = _MAY_SPAN_LINES.search(pattern) is not None
         self.window = 16 * WINDOW if self._spans else WINDOW
-        self._start = at
-        self._doubled = at + _LOOK_BACK
+        self._before = b""
+        """The byte before `at`, unless it is the first: `^` and `\\b` must not hold where we happen to go on."""
+        self._far = (at, b"")
+        """Where a match that we could still be in may have begun, and the byte before it."""
+        self._look_again = at + _LOOK_BACK
 
     def rewind(self) -> None:
-        if self._spans:
-            self.at = self._start
+        self.at, self._before = self._far
 
     def scan(self, data: bytes, *, last: bool) -> Found | None:
-        text = _Readable(data, self.at)
-        match = self._pattern.search(text.data)
-        if match is not None and (last or match.end() < len(text.data) or match.start() == 0):
+        first = len(self._before)
+        text = _Readable(self._before + data, self.at - first)
+        match = self._pattern.search(text.data, first)
+        if match is not None and (last or match.end() < len(text.data) or match.start() == first):
             return text.found(match.start(), match.end(), match.group().decode("utf-8", "replace"))
         end = self.at + len(data)
+        line = 0 if self._spans else text.data.rfind(b"\n", first) + 1
+        if line:
+            self._far = (text.offset(line), b"\n")
+            self._look_again = self._far[0] + _LOOK_BACK
         if match is not None:
-            self.at = text.offset(match.start())  # it may go on behind this window
-        elif not self._spans:
-            line = text.data.rfind(b"\n") + 1
-            self.at = text.offset(line if len(text.data) - line < self.window else len(text.data) - _LOOK_BACK)
-        elif last and end >= self._doubled:
-            self._doubled = self._start + 2 * (end - self._start)
-            self.at = self._start
+            self._go_on(text, match.start())  # it may go on behind this window
+        elif last and end >= self._look_again:
+            self._look_again = end + (end - self._far[0])
+            self.rewind()
         else:
-            self.at = max(self._start, end - _LOOK_BACK)
+            self._go_on(text, max(line, first, len(text.data) - _LOOK_BACK))
         return None
+
+    def _go_on(self, text: "_Readable", place: int) -> None:
+        self._before = text.data[place - 1 : place] if place else b""
+        self.at = text.offset(place)
 
 
 class _Readable:
@@ -145,14 +153,26 @@ class _Readable:
         return Found(self.offset(start), self._base + end + before, text)
 
 
+def _encoded(text: str, what: str) -> bytes:
+    """A text to look for as the spool would have it."""
+    if len(text) > MOST_PATTERN:
+        raise InputError(f"the {what} has {len(text)} characters", hint=f"at most {MOST_PATTERN} are taken")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        lone = f"U+{ord(text[error.start]):04X}"
+        raise InputError(
+            f"the {what} has half a character, {lone}", hint="output never has one: leave it out"
+        ) from None
+
+
 def compile_pattern(pattern: str) -> Any:
-    if len(pattern) > MOST_PATTERN:
-        raise InputError(f"the expression has {len(pattern)} characters", hint=f"at most {MOST_PATTERN} are taken")
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
+    encoded = _encoded(pattern, "expression")
     try:
-        return re2.compile(f"(?m){pattern}".encode(), options)
+        return re2.compile(b"(?m)" + encoded, options)
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise InputError(
@@ -244,6 +264,7 @@ class AnyOf(Condition):
     def __init__(self, parts: Sequence[Condition]) -> None:
         super().__init__("any")
         self.parts = parts
+        self._fired: Condition | None = None
 
     def leaves(self) -> list[Condition]:
         return [leaf for part in self.parts for leaf in part.leaves()]
@@ -252,7 +273,13 @@ class AnyOf(Condition):
         """Of stream parts that are there together, the one that comes first in the output."""
         fired = [part for part in (part.fired(view) for part in self.parts) if part is not None]
         found = [part for part in fired if part.found is not None]
-        return min(found, key=lambda part: part.found.end if part.found else 0) if found else next(iter(fired), None)
+        first = min(found, key=lambda part: part.found.end if part.found else 0, default=None)
+        self._fired = first or next(iter(fired), None)
+        return self._fired
+
+    @property
+    def found(self) -> Found | None:
+        return self._fired.found if self._fired is not None else None
 
 
 class AllOf(Condition):
@@ -297,18 +324,20 @@ _TAKES: dict[str, type] = {
     "all": list,
 }
 _NAMES = {str: "a text", bool: "true", int: "a number of milliseconds", list: "a list of conditions"}
+_EXAMPLES = {str: '"login:"', bool: "true", int: "300", list: '[{"prompt": true}, {"text": "error"}]'}
+MOST_QUIET_MS = 24 * 60 * 60 * 1000
 TOKENS = {"PROMPT": "prompt", "EOF": "eof"}
 
 
 def condition(match: Any, at: int, *, regex: bool = False) -> Condition:
     """A `match` as callers write it: a text, an expression, `PROMPT`, `EOF` or a condition object."""
     if isinstance(match, str):
+        if not match:
+            raise InputError("match is empty", hint='give a text, or {"quiet_ms": 300} to wait for silence')
         if regex:
             return Stream("regex", RegexSearch(match, at))
         if match in TOKENS:
             return _leaf(TOKENS[match], True, at)
-        if not match:
-            raise InputError("match is empty", hint='give a text, or {"quiet_ms": 300} to wait for silence')
         return _leaf("text", match, at)
     left = [MOST_CONDITIONS]
     return _parse(match, at, left)
@@ -332,8 +361,10 @@ def _parse(match: Any, at: int, left: list[int]) -> Condition:
         known = f"did you mean {near!r}?" if near else f"known are {', '.join(_TAKES)}"
         raise InputError(f"there is no condition {kind!r}", hint=known)
     right = isinstance(value, takes) and (takes is bool or not isinstance(value, bool))
-    if not right or value in ("", [], False) or (takes is int and value < 0):
-        raise InputError(f"{kind!r} takes {_NAMES[takes]}, not {_shown(value)}")
+    if not right or not value or (takes is int and not 0 < value <= MOST_QUIET_MS):
+        raise InputError(
+            f"{kind!r} takes {_NAMES[takes]}, not {_shown(value)}", hint=f'as in {{"{kind}": {_EXAMPLES[takes]}}}'
+        )
     if takes is list:
         parts = [_parse(part, at, left) for part in value]
         return AnyOf(parts) if kind == "any" else AllOf(parts)

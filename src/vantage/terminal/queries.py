@@ -31,26 +31,29 @@ class Queries:
         self.tail = tail
         """The end of what came before, if it may be the beginning of a question."""
 
+    @property
+    def held(self) -> int:
+        """Bytes at the end of the tail that were not passed on: the ESC at which one engine answers, another not."""
+        return int(len(self.tail) > 1 and self.tail.endswith(b"\x1b"))
+
     def cut(self, data: bytes) -> Iterator[tuple[bytes, What]]:
         """The pieces in order. Where they are cut depends on the stream, and not on how it came."""
         if not self.tail and b"\x1b" not in data and b"\x05" not in data:
             yield data, "other"
             return
-        before = len(self.tail)
         whole = self.tail + data
-        done = 0
+        done = passed = len(self.tail) - self.held
         for found in _QUESTION.finditer(whole):
-            start, end = max(found.start() - before, 0), found.end() - before
-            if start > done:
-                yield data[done:start], "other"
-            yield data[start:end], "asked"
-            done = end
-        self.tail = _beginning(whole[before + done if done else 0 :])
-        opened = max(len(data) - len(self.tail), done)
-        if opened > done:
-            yield data[done:opened], "other"
-        if opened < len(data):
-            yield data[opened:], "open"
+            if found.start() > done or (done == passed and found.start()):
+                yield whole[done : found.start()], "other"  # empty when a question began where another was open
+            yield whole[max(found.start(), done) : found.end()], "asked"
+            done = found.end()
+        self.tail = _beginning(whole[done if done > passed else 0 :])
+        opened, end = len(whole) - len(self.tail), len(whole) - self.held
+        if opened > done or (done == passed and opened):
+            yield whole[done:opened], "other"
+        if max(opened, done) < end:
+            yield whole[max(opened, done) : end], "open"
 
 
 def _beginning(data: bytes) -> bytes:
