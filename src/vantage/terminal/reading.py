@@ -1,29 +1,34 @@
 """What a person would have seen: spool text with its carriage returns and backspaces carried out, head and tail of it.
 
 The spool knows nothing of "erase to the end of the line" (`ESC [ K`), which most progress bars use. So the raw bytes
-are read again with the erasures kept; when they do not give the spool's own bytes, the spool's text serves alone.
+are read again with the erasures kept. They serve line by line, as far as they give the spool's own text.
 """
 
 import re
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from vantage.terminal.blocks import Span
 from vantage.terminal.spool import PROMPT, Spool
+from vantage.text.width import cells as clusters
+from vantage.text.width import one_cell_each
 
 Source = Callable[[int, int], bytes]
 """Reads bytes of a file from an offset up to another."""
 Part = Literal["head", "tail", "both"]
 
 # Erasures of a line as characters that no text has (Unicode noncharacters): to its end, to its start, all of it.
-_TO_END, _TO_START, _ALL = "\ufdd0", "\ufdd1", "\ufdd2"
+_TO_END, _TO_START, _ALL = _ERASURES = "\ufdd0\ufdd1\ufdd2"
 _ERASED = {b"": _TO_END, b"0": _TO_END, b"1": _TO_START, b"2": _ALL}
 _ERASURE = re.compile(rb"\x1b\[([012]?)K")
-_MOVES = re.compile(f"[\r\b{_TO_END}{_TO_START}{_ALL}]")
-_PARTS = re.compile(f"([\r\b{_TO_END}{_TO_START}{_ALL}])")
+_NO_ERASURE = dict.fromkeys(map(ord, _ERASURES))
+_UNKNOWN = dict.fromkeys(map(ord, _ERASURES), "\ufffd")
+_MOVES = re.compile(f"[\r\b{_ERASURES}]")
+_PARTS = re.compile(f"([\r\b\t{_ERASURES}])")
 _PROMPT = PROMPT.decode()
+_TAB = 8
 
 _WHOLE = 1 << 20
 """Up to so many bytes are folded before it is decided what to leave out."""
@@ -35,31 +40,59 @@ def fold(text: str) -> str:
         text = text.replace(_PROMPT, "")
     if _MOVES.search(text) is None:
         return text
-    return "\n".join(map(_fold_line, text.split("\n")))
+    return "\n".join(map(_fold_line, text.translate(_UNKNOWN).split("\n")))
 
 
 def _fold_line(line: str) -> str:
+    """A line with its moves and erasures carried out, cell by cell; the cost is that of its length."""
     if _MOVES.search(line) is None:
         return line
     cells: list[str] = []
-    at = 0
+    at = blank = 0  # the first `blank` cells are erased, whatever is in them: nobody erases them one by one
     for part in _PARTS.split(line):
         if part == "\r":
             at = 0
         elif part == "\b":
             at = max(at - 1, 0)
-        elif part == _TO_END:
-            del cells[at:]
-        elif part == _TO_START:
-            cells[: at + 1] = " " * min(at + 1, len(cells))
-        elif part == _ALL:
-            cells.clear()
-        elif part:
+        elif part == "\t":
+            at += _TAB - at % _TAB
             cells.extend(" " * (at - len(cells)))
-            cells[at : at + len(part)] = part
-            at += len(part)
-    text = "".join(cells)
-    return text if at == len(cells) else text.rstrip(" ")  # blanks behind the cursor were written to erase
+        elif part == _TO_START:
+            blank = max(blank, min(at + 1, len(cells)))
+        elif part in (_TO_END, _ALL):
+            _split_wide(cells, at)
+            del cells[at:]
+            blank = at if part == _ALL else min(blank, at)
+        elif part:
+            written = list(part) if one_cell_each(part) else _written(part)
+            end = at + len(written)
+            _split_wide(cells, at)
+            _split_wide(cells, end)
+            cells[at:end] = written
+            if at < blank:
+                cells[end:blank] = " " * (blank - end)
+                blank = at
+            at = end
+    text = " " * blank + "".join(cells[blank:])
+    kept = at == len(cells) > blank  # blanks behind the cursor were written to erase
+    return text if kept else text.rstrip(" ")
+
+
+def _written(text: str) -> list[str]:
+    """What each cell gets: a wide character has a second one with nothing in it, what has no width joins the last."""
+    written: list[str] = []
+    for cluster, width in clusters(text):
+        if width or not written:
+            written += [cluster, *[""] * (width - 1)]
+        else:
+            written[-1] += cluster
+    return written
+
+
+def _split_wide(cells: list[str], at: int) -> None:
+    """Half of a wide character is a blank."""
+    if at < len(cells) and not cells[at]:
+        cells[at - 1] = cells[at] = " "
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -69,16 +102,13 @@ class Reading(msgspec.Struct, frozen=True):
     omitted: Span | None = None
 
 
-class _Window(msgspec.Struct, frozen=True):
-    """A part of the spool: `spooled` are its bytes, `marked` its text with erasures."""
-
-    start: int
-    spooled: bytes
-    marked: str
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.spooled)
+class _Line(NamedTuple):
+    text: str
+    """As somebody reads it, with its line end."""
+    size: int
+    """In the spool."""
+    plain: bool
+    """Whether its text is just what is in the spool, so that it can be cut."""
 
 
 def read_output(
@@ -90,64 +120,83 @@ def read_output(
     raw: Source | None = None,
     raw_span: Span | None = None,
 ) -> Reading:
-    """Output of at most `limit` characters: whole when it fits, else its head, its tail or both, cut between lines."""
-    if span.size <= _WHOLE:
-        window = _window(spool, span, raw, raw_span, from_end=False)
-        text = fold(window.marked)
-        if len(text) <= limit:
-            return Reading(text)
-        head = tail = window
-    else:
-        head = _window(spool, Span(span.start, span.start + _WHOLE), raw, raw_span, from_end=False)
-        tail = _window(spool, Span(span.end - _WHOLE, span.end), raw, raw_span, from_end=True)
+    """Output of at most `limit` characters: whole when it fits, else its head, its tail or both, cut between lines.
+
+    A line is cut only when it is too long for its share. What says how much is left out comes on top of the limit.
+    """
+    reach = max(_WHOLE, 4 * limit)
+    whole = span.size <= reach
+    data = _whole_characters(spool(span.start, min(span.start + reach, span.end)), to_end=whole)
+    lines = _up_to(limit, _lines(data, _raw_lines(raw, raw_span, 2 * reach, from_end=False)))
+    if whole and sum(len(line.text) for line in lines) <= limit:
+        return Reading("".join(line.text for line in lines))
     shares = {"head": (limit, 0), "tail": (0, limit), "both": (limit - limit // 2, limit // 2)}[part]
-    first, start = _head(head, shares[0]) if shares[0] else ("", span.start)
-    last, end = _tail(tail, shares[1]) if shares[1] else ("", span.end)
-    omitted = Span(start, max(start, end))
+    first, size = _head(lines, shares[0])
+    start = span.start + size
+    data = spool(max(span.end - reach, start), span.end)
+    data = data[_first_character(data) :]
+    last, size = _tail(_lines(data, _raw_lines(raw, raw_span, 2 * reach, from_end=True), from_end=True), shares[1])
+    omitted = Span(start, span.end - size)
+    if not omitted.size:
+        return Reading(first + last)
     gap = f"… {omitted.size:,} bytes left out (spool {omitted.start}–{omitted.end}) …"
-    return Reading("\n".join(piece for piece in (first, gap, last) if piece), omitted)
+    above = "\n" if first and not first.endswith("\n") else ""
+    below = "\n" if last else ""
+    return Reading(first + above + gap + below + last, omitted)
 
 
-def _window(spool: Source, span: Span, raw: Source | None, raw_span: Span | None, *, from_end: bool) -> _Window:
-    spooled = spool(span.start, span.end)
-    if raw is not None and raw_span is not None:
-        size = min(raw_span.size, 2 * _WHOLE)
-        data = raw(raw_span.end - size, raw_span.end) if from_end else raw(raw_span.start, raw_span.start + size)
-        if _ERASURE.search(data) is not None and (window := _with_erasures(spooled, span, data, from_end=from_end)):
-            return window
+def _raw_lines(raw: Source | None, span: Span | None, most: int, *, from_end: bool) -> list[str]:
+    """Lines of the raw output with erasures in them; none when it has none, or when its text has their characters."""
+    if raw is None or span is None:
+        return []
+    size = min(span.size, most)
+    data = raw(span.end - size, span.end) if from_end else raw(span.start, span.start + size)
+    if _ERASURE.search(data) is None or any(mark.encode() in data for mark in _ERASURES):
+        return []
+    # An erasure ends an unfinished sequence, as the ST in its place does.
+    text = Spool().add(_ERASURE.sub(lambda found: b"\x1b\\" + _ERASED[found[1]].encode(), data)).decode()
+    lines = text.split("\n")
+    return lines[1:] if from_end and size < span.size else lines
+
+
+def _lines(data: bytes, marked: list[str], *, from_end: bool = False) -> Iterator[_Line]:
+    """The lines of a part of the spool, from its start or its end, with erasures as far as the raw output agrees."""
+    spooled = data.decode("utf-8", "replace").split("\n")
+    last = len(spooled) - 1
     if from_end:
-        spooled = spooled[_first_character(spooled) :]
-    return _Window(span.end - len(spooled) if from_end else span.start, spooled, spooled.decode("utf-8", "ignore"))
+        spooled.reverse()
+        marked.reverse()
+    agree = True
+    for number, line in enumerate(spooled):
+        agree = agree and number < len(marked) and _same(line, marked[number])
+        text = _fold_line(marked[number]) if agree else fold(line)
+        end = "" if number == (0 if from_end else last) else "\n"
+        yield _Line(text + end, len(line.encode()) + len(end), text == line)
 
 
-def _with_erasures(spooled: bytes, span: Span, data: bytes, *, from_end: bool) -> _Window | None:
-    """The lines that both the spool and the raw bytes have whole; None when the two disagree."""
-    if any(mark.encode() in data for mark in (_TO_END, _TO_START, _ALL)):
-        return None
-    if from_end:
-        data = data[data.find(b"\n") + 1 :]
-    plain = Spool()
-    ours = plain.add(data) + plain.settle()
-    common = min(len(ours), len(spooled))
-    marking = Spool()
-    marked = marking.add(_ERASURE.sub(lambda found: _ERASED[found[1]].encode(), data)) + marking.settle()
-    lines = marked.decode().split("\n")
-    if from_end:
-        ours, spooled = ours[-common:], spooled[-common:]
-        cut = 0 if common == span.size else ours.find(b"\n") + 1
-        ours = ours[cut:]
-        matches = spooled.endswith(ours)
-        start = span.end - len(ours)
-        kept = lines[-1 - ours.count(b"\n") :]
-    else:
-        cut = common if common == span.size else ours.rfind(b"\n", 0, common) + 1
-        ours = ours[:cut]
-        matches = spooled.startswith(ours)
-        start = span.start
-        kept = lines[: ours.count(b"\n") + 1]
-        if cut != common:
-            kept[-1] = ""
-    return _Window(start, ours, "\n".join(kept)) if matches else None
+def _up_to(limit: int, lines: Iterator[_Line]) -> list[_Line]:
+    """As many lines as have so many characters, and the one that goes beyond."""
+    kept: list[_Line] = []
+    for line in lines:
+        kept.append(line)
+        limit -= len(line.text)
+        if limit < 0:
+            break
+    return kept
+
+
+def _same(line: str, marked: str) -> bool:
+    """Whether a line of the spool is that of the raw output; a CR before an erasure at its end is not in the spool."""
+    return line.rstrip("\r") == marked.translate(_NO_ERASURE).rstrip("\r")
+
+
+def _whole_characters(data: bytes, *, to_end: bool) -> bytes:
+    """Without the first bytes of a character whose others are not there."""
+    if not to_end:
+        for back in range(1, min(4, len(data) + 1)):
+            if data[-back] >= 0xC0:
+                return data[:-back]
+    return data
 
 
 def _first_character(data: bytes) -> int:
@@ -158,40 +207,31 @@ def _first_character(data: bytes) -> int:
     return at
 
 
-def _head(window: _Window, limit: int) -> tuple[str, int]:
-    """Whole lines from the start, the last one cut when it alone is too long; and where in the spool they end."""
-    kept: list[str] = []
-    left, at = limit, window.start
-    for marked, spooled in zip(window.marked.split("\n"), window.spooled.split(b"\n"), strict=False):
-        line = fold(marked)
-        if len(line) > left:
-            if not kept and _MOVES.search(marked) is None:
-                kept.append(line[:left])
-                at += len(line[:left].encode())
-            break
-        kept.append(line)
-        left -= len(line) + 1
-        at = min(at + len(spooled) + 1, window.end)
-    return "\n".join(kept), at
+def _head(lines: Iterable[_Line], limit: int) -> tuple[str, int]:
+    """Lines from the start, and their bytes in the spool."""
+    kept, size = _fitting(lines, limit, lambda text, left: text[:left])
+    return "".join(kept), size
 
 
-def _tail(window: _Window, limit: int) -> tuple[str, int]:
-    """Whole lines up to the end, the first one cut when it alone is too long; and where in the spool they begin."""
+def _tail(lines: Iterable[_Line], limit: int) -> tuple[str, int]:
+    """Lines up to the end, which come last one first, and their bytes in the spool."""
+    kept, size = _fitting(lines, limit, lambda text, left: text[-left:])
+    return "".join(reversed(kept)), size
+
+
+def _fitting(lines: Iterable[_Line], limit: int, cut: Callable[[str, int], str]) -> tuple[list[str], int]:
     kept: list[str] = []
-    left, at = limit, window.end
-    pairs = list(zip(window.marked.split("\n"), window.spooled.split(b"\n"), strict=False))
-    for place, (marked, spooled) in enumerate(reversed(pairs)):
-        line = fold(marked)
-        if len(line) > left:
-            if not "".join(kept) and _MOVES.search(marked) is None:
-                cut = line[len(line) - left :]
-                kept.append(cut)
-                at -= len(cut.encode()) + (place > 0)
+    size, left = 0, limit
+    for line in lines:
+        if len(line.text) > left:
+            if left and line.plain and len(line.text) > limit:
+                kept.append(cut(line.text, left))
+                size += len(kept[-1].encode())
             break
-        kept.append(line)
-        left -= len(line) + 1
-        at -= len(spooled) + (place > 0)
-    return "\n".join(reversed(kept)), max(at, window.start)
+        kept.append(line.text)
+        size += line.size
+        left -= len(line.text)
+    return kept, size
 
 
 def tail(data: bytes, lines: int, characters: int = 4000) -> str:
