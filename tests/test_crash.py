@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import busy_server
 import msgspec
-from terminal_home import agent_terminal, environment, host_pid
 
+import busy_server
+from terminal_home import agent_terminal, environment, host_pid
 from vantage.conversation.files import ConversationFolder
 from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
@@ -115,6 +115,24 @@ async def test_a_damaged_checkpoint_is_passed_over(private_home):
         await manager.delete("c")
 
 
+async def test_a_screen_that_cannot_be_read_is_drawn_anew(private_home):
+    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
+    async with Manager(private_home) as manager:
+        conversation = manager.create("c", **settings)
+        await conversation.terminal.exec_block("seq 1 200000; echo the end")
+        await conversation.terminal.wait_for("PROMPT")
+        seen = await conversation.terminal.read_screen()
+        screens = list(conversation.folder.checkpoints.glob("*.screen"))
+        assert screens
+    for path in screens:
+        path.write_bytes(b"of another build")
+    async with Manager(private_home) as manager:
+        session = manager.get("c").session
+        await session.until(lambda: session.terminal.screen is not None)
+        assert (await manager.get("c").terminal.read_screen()).rows == seen.rows
+        await manager.delete("c")
+
+
 async def test_rebuild_restores_what_was_damaged(private_home):
     settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
@@ -126,7 +144,7 @@ async def test_rebuild_restores_what_was_damaged(private_home):
     spool, blocks = folder.spool.read_bytes(), folder.block_log.read_bytes()
     folder.spool.write_bytes(spool.replace(b"one", b"ONE"))
     folder.block_log.write_bytes(blocks.splitlines(keepends=True)[0])
-    (folder.blocks / os.listdir(folder.blocks)[0]).unlink()
+    (folder.blocks / next(folder.blocks.iterdir()).name).unlink()
     assert {difference.file.split("/")[0] for difference in rebuild(folder, "c", check=True).differences} == {
         "output.spool",
         "blocks.jsonl",

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -33,7 +34,6 @@ AT_BLOCK_END = 1 << 16
 COPY_HERE = 1 << 22
 """Output of a block up to so many bytes is copied `soon`; more of it in the `background`, in a thread."""
 JOURNAL_PIECE = 1 << 18
-SCROLLBACK_RAW = 8 << 20
 
 Background = Callable[[Callable[[], None]], None]
 """Does a job soon, off the way of whoever waits for a command to end."""
@@ -160,7 +160,12 @@ class Derivation:
         self._last_checkpoint = 0
         self._with_screen = screen
         self._skip_events = 0
+        self.redraws = False
+        """The screen is being drawn anew."""
+        self._drawn: Played | None = None
+        self._closed = False
         self.terminal = self._recover()
+        self.adopt_screen()
 
     # going on from where it was
 
@@ -186,25 +191,45 @@ class Derivation:
         self._last_checkpoint = checkpoint.state.raw
         self.gaps = checkpoint.gaps
         self._skip_events = self.events.derived(checkpoint.events)
-        return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen"), checkpoint))
+        return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen")))
 
     def _new_screen(self) -> Screen | None:
         return Screen(DEFAULT_COLS, DEFAULT_ROWS) if self._with_screen else None
 
-    def _old_screen(self, path: Path, checkpoint: Checkpoint) -> Screen | None:
+    def _old_screen(self, path: Path) -> Screen | None:
         if not self._with_screen:
             return None
         try:
             return Screen.decode(path.read_bytes())
         except (OSError, CheckpointError):
-            return self._redrawn(checkpoint)
+            self.redraws = True
+            self._background(self._redraw)
+            return None
 
-    def _redrawn(self, checkpoint: Checkpoint) -> Screen | None:
-        """A checkpoint's screen from the raw output, when the engine cannot read its own any more."""
-        replay = Replay(self.folder, screen=True, first=self.gaps[-1].raw.end if self.gaps else 0)
-        return replay.to(checkpoint.state.raw).screen
+    def _redraw(self) -> None:
+        """The engine cannot read its own checkpoint any more: the screen is drawn anew from the raw output.
+
+        Meanwhile everything else goes on without a screen.
+        """
+        with Replay(self.folder, first=self.gaps[-1].raw.end if self.gaps else 0) as replay:
+            while not self._closed and replay.terminal.raw < self.raw.size:
+                replay.to(min(replay.terminal.raw + FAR_APART, self.raw.size))
+            self._drawn = replay.take()
+
+    def adopt_screen(self) -> None:
+        """What was drawn in the background, if anything, fed with what came meanwhile."""
+        drawn, self._drawn = self._drawn, None
+        if drawn is not None:
+            self.redraws = False
+            with Replay(self.folder, going_on=drawn) as replay:
+                self.terminal.screen = replay.to(self.terminal.raw).screen
+                replay.take()
 
     # going on
+
+    def behind(self, raw_end: int, journal_end: int) -> bool:
+        """Whether there is something to take in."""
+        return self.terminal.raw < raw_end or self._journal_read < journal_end
 
     def advance(self, raw_end: int, journal_end: int) -> Iterator[Step]:
         """Takes in both files up to lengths that belong together, slice by slice."""
@@ -328,6 +353,7 @@ class Derivation:
                 path.with_suffix(".screen").unlink(missing_ok=True)
 
     def close(self) -> None:
+        self._closed = True
         for file in (self.raw, self.spool, self._journal, self.blocks):
             file.close()
         if self.terminal.screen is not None:
@@ -336,19 +362,23 @@ class Derivation:
 
 def drive(terminal: Terminal, records: deque[Placed], read: Source, end: int) -> Iterator[Step]:
     """Feeds raw output up to `end`, each record at its place; `records` is emptied as they are applied."""
+    applied = 0
     while records or terminal.raw < end:
         here = min(records[0].record.at, end) if records else end
         while terminal.raw < here:
             data = read(terminal.raw, min(terminal.raw + SLICE, here))
             if not data:
                 return
-            yield terminal.feed(data)
+            step = terminal.feed(data)
+            step.journal = applied
+            yield step
         if not records or records[0].record.at > terminal.raw:
             return
         placed = records.popleft()
         step = terminal.record(placed.record)
-        step.journal = placed.end
-        yield step
+        step.journal = applied = placed.end
+        if placed.record.t != "out":  # a time brings nothing about
+            yield step
 
 
 def without(span: Span, holes: list[Span]) -> Iterator[Span]:
@@ -363,46 +393,57 @@ def without(span: Span, holes: list[Span]) -> Iterator[Span]:
         yield Span(at, span.end)
 
 
-class Replay:
-    """A terminal of the past: derived again, for nobody's log."""
+class Played(NamedTuple):
+    """A terminal that was derived again up to somewhere."""
 
-    def __init__(self, folder: ConversationFolder, *, screen: bool, first: int = 0) -> None:
+    terminal: Terminal
+    journal: int
+
+
+class Replay:
+    """A terminal of the past, with its screen: derived again, for nobody's log. Goes forward only."""
+
+    def __init__(
+        self, folder: ConversationFolder, *, start: int = 0, first: int = 0, going_on: Played | None = None
+    ) -> None:
+        """From the last checkpoint at or before `start`, but none before `first`; or from where another one was."""
         self._folder = folder
-        self._screen = screen
-        self._first = first
+        self._journal_file, self._raw = GrowingFile(folder.journal), GrowingFile(folder.raw)
+        self.terminal, self._journal = going_on or self._start(start, first)
+        self._taken = False
 
     def to(self, raw_end: int) -> Terminal:
         """The terminal as it was when its output had this length."""
-        return self._play(raw_end, raw_end)
+        records = _records(self._journal_file, self._journal, raw_end)
+        for step in drive(self.terminal, records, self._raw.read, raw_end):
+            self._journal = step.journal or self._journal
+        return self.terminal
 
-    def with_scrollback(self, raw_end: int) -> Terminal:
-        """The same, with the lines that left its screen during the last 8 MiB."""
-        return self._play(raw_end, max(raw_end - SCROLLBACK_RAW, 0))
+    def take(self) -> Played:
+        """It is the caller's now."""
+        self._taken = True
+        return Played(self.terminal, self._journal)
 
-    def _play(self, raw_end: int, start: int) -> Terminal:
-        terminal, journal_at = self._start(start)
-        journal, raw = GrowingFile(self._folder.journal), GrowingFile(self._folder.raw)
-        try:
-            for _ in drive(terminal, _records(journal, journal_at, raw_end), raw.read, raw_end):
-                pass
-        finally:
-            journal.close()
-            raw.close()
-        return terminal
+    def __enter__(self) -> Self:
+        return self
 
-    def _start(self, raw_end: int) -> tuple[Terminal, int]:
-        """The nearest checkpoint at or before an offset; the very beginning when there is none."""
+    def __exit__(self, *_: object) -> None:
+        self._journal_file.close()
+        self._raw.close()
+        if not self._taken and self.terminal.screen is not None:
+            self.terminal.screen.close()
+
+    def _start(self, start: int, first: int) -> Played:
         for place in checkpoint_places(self._folder):
-            if not self._first <= place <= raw_end:
+            if not first <= place <= start:
                 continue
             checkpoint = read_checkpoint(self._folder, place)
             if checkpoint is None:
                 continue
             with contextlib.suppress(OSError, CheckpointError):
                 path = checkpoint_path(self._folder, place).with_suffix(".screen")
-                screen = Screen.decode(path.read_bytes()) if self._screen else None
-                return Terminal(checkpoint.state, screen), checkpoint.journal
-        return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS) if self._screen else None), 0
+                return Played(Terminal(checkpoint.state, Screen.decode(path.read_bytes())), checkpoint.journal)
+        return Played(Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0)
 
 
 def _records(journal: GrowingFile, start: int, raw_end: int) -> deque[Placed]:

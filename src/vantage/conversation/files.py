@@ -41,8 +41,12 @@ def make_directory(path: Path) -> Path:
 
 def write_all(fd: int, data: bytes, offset: int) -> None:
     """All of it, or an error that says why not."""
-    view = memoryview(data)
     try:
+        written = os.pwrite(fd, data, offset)
+        if written == len(data):
+            return
+        offset += written
+        view = memoryview(data)[written:]
         while view:
             written = os.pwrite(fd, view, offset)
             offset += written

@@ -16,6 +16,8 @@ from vantage.terminal.screen import Screen, Scrollback
 
 MOST_DELTAS = 500
 MOST_LINES = 5000
+SCROLLBACK_RAW = 8 << 20
+"""Bytes of output that are replayed to find lines that have left the screen."""
 
 
 class ScreenVerbs:
@@ -27,7 +29,7 @@ class ScreenVerbs:
         """The screen as it is now. It is the live one: look, do not feed."""
         screen = self.session.terminal.screen
         if screen is None:
-            raise Unavailable("this terminal keeps no screen")
+            raise Unavailable("the screen is being drawn anew from the output", hint="try again in a moment")
         return screen
 
     async def read_screen(
@@ -107,11 +109,12 @@ class ScreenVerbs:
         return await asyncio.to_thread(self._past, at_offset, first, styled=styled)
 
     def _past(self, at_offset: int, first: int, *, styled: bool) -> ScreenSnapshot:
-        past = Replay(self.session.folder, screen=True, first=first).to(at_offset)
-        assert past.screen is not None
-        with past.screen as screen:
+        with Replay(self.session.folder, start=at_offset, first=first) as replay:
+            past = replay.to(at_offset)
+            assert past.screen is not None
             block_id = past.state.block.block_id if past.state.block else None
-            return ScreenSnapshot.of(screen, past.state.now, raw_offset=at_offset, block_id=block_id, styled=styled)
+            ts = past.state.now
+            return ScreenSnapshot.of(past.screen, ts, raw_offset=at_offset, block_id=block_id, styled=styled)
 
     async def read_screen_deltas(self, cursor: int = 0, limit: int = 50) -> results.Deltas:
         """Changes of the screen behind a number of them."""
@@ -147,12 +150,12 @@ class ScreenVerbs:
 
     def _older_scrollback(self, wanted: int, limit: int) -> Scrollback:
         """Lines from before this process took the terminal up: its output is replayed from further back."""
-        gaps = self.session.derivation.gaps
-        replay = Replay(self.session.folder, screen=True, first=gaps[-1].raw.end if gaps else 0)
-        past = replay.with_scrollback(self.session.terminal.raw)
-        assert past.screen is not None
-        with past.screen as screen:
-            return screen.scrollback(wanted, limit)
+        gaps, end = self.session.derivation.gaps, self.session.terminal.raw
+        first = gaps[-1].raw.end if gaps else 0
+        with Replay(self.session.folder, start=max(end - SCROLLBACK_RAW, 0), first=first) as replay:
+            past = replay.to(end)
+            assert past.screen is not None
+            return past.screen.scrollback(wanted, limit)
 
 
 def _region(region: Region | dict[str, Any] | None) -> Region | None:

@@ -5,6 +5,7 @@ Nothing here decides what an agent may do; that is `verbs`.
 """
 
 import asyncio
+import os
 import secrets
 import shutil
 import time
@@ -32,7 +33,11 @@ SAMPLE_S = 0.1
 """Terminal settings and the foreground process cannot announce themselves: how often one looks."""
 LOST_HOOKS_S = 0.25
 """A shell at its line editor for so long, without a prompt of ours, has lost its hooks."""
+MOST_POKES = 3
+"""For one command: what does not help (`read -e` waits in the same line editor) is not done for ever."""
 RETRY_S = 1.0
+TURN = 1024
+"""Bytes of text after which others get their turn."""
 
 
 class Waiter(Protocol):
@@ -91,10 +96,12 @@ class Session:
         self._waiters: list[Waiter] = []
         self._samplers = 0
         self._sampling: asyncio.TimerHandle | None = None
-        self._target = (0, 0)
+        self._target = self._aim = (0, 0)
+        """How long the files are, and how far we are on the way to."""
         self._steps: Iterator[Step] | None = None
         self._answered = -1
-        self._poked = -1
+        self._poked = (0, 0)
+        """How often the last block's shell was asked for its hooks: block, times."""
         self._begun: dict[str, str] = {}
         """Commands that were given and have begun: request → block."""
         self._sessions: dict[str, str] = {}
@@ -234,32 +241,24 @@ class Session:
     def _pump(self) -> None:
         """Derives what there is; after a slice of a flood, others get their turn first."""
         try:
-            while True:
+            while self._steps is not None or self.derivation.behind(*self._target):
                 if self._steps is None:
-                    if self._target[0] <= self.terminal.raw and self._journal_done():
-                        break
-                    self._steps = self.derivation.advance(*self._target)
+                    self._aim = self._target
+                    self._steps = self.derivation.advance(*self._aim)
                 step = next(self._steps, None)
                 if step is None:
                     self._steps = None
-                    self._seen = self._target
+                    if self.derivation.behind(*self._aim):
+                        break  # a file that is shorter than its host said: somebody cut it
                     continue
                 self._handle(step)
-                if len(step.spool) > 1024:
-                    self._loop.call_soon(self._pump_on)
+                if len(step.spool) > TURN:
+                    self._loop.call_soon(self._pump)
                     return
         except Unavailable:
             self._steps = None
             self._loop.call_later(RETRY_S, self._reload)
         self._wake()
-
-    _seen = (-1, -1)
-
-    def _journal_done(self) -> bool:
-        return self._seen == self._target
-
-    def _pump_on(self) -> None:
-        self._pump()
 
     def _derive(self) -> Derivation:
         derivation = Derivation(self.folder, self.id, self.events, soon=self._soon, background=self._in_background)
@@ -278,13 +277,18 @@ class Session:
             job()
 
     def _in_background(self, job: Callable[[], None]) -> None:
-        self._loop.run_in_executor(None, job)
+        self._loop.run_in_executor(None, job).add_done_callback(self._background_done)
+
+    def _background_done(self, done: "asyncio.Future[None]") -> None:
+        if not done.cancelled():
+            done.result()
+            self.derivation.adopt_screen()
+            self._wake()
 
     def _reload(self) -> None:
         """The disk was full: what is derived starts over from the last checkpoint."""
         self.derivation.close()
         self.derivation = self._derive()
-        self._seen = (-1, -1)
         self._pump()
 
     def _handle(self, step: Step) -> None:
@@ -401,15 +405,24 @@ class Session:
 
     def _mend_hooks(self, answer: dict[str, Any]) -> None:
         """A shell back at its line editor that told us nothing: a command threw its hooks away."""
-        at_editor = answer.get("foreground_pid") == answer.get("pid") and not answer.get("canonical", True)
-        if not at_editor or self._poked == self.terminal.raw:
+        state, pid = self.state, answer.get("pid")
+        if not pid or answer.get("foreground_pid") != pid or answer.get("canonical", True) or not self._in_editor():
+            return
+        poked, times = self._poked
+        times = times if poked == state.blocks else 0
+        if times == MOST_POKES or not _reads(pid, self.shell_folder(state.shell_id)):
             return
         quiet = time.monotonic() - self.last_output
         if quiet < LOST_HOOKS_S:
             self._loop.call_later(LOST_HOOKS_S - quiet, self._sample_later, 0)
             return
-        self._poked = self.terminal.raw
+        self._poked = (state.blocks, times + 1)
         self._loop.create_task(self._poke())
+
+    def _in_editor(self) -> bool:
+        """Only a line editor asks for pastes in brackets: `read -n 1` has the terminal in the same mode otherwise."""
+        screen = self.terminal.screen
+        return screen is not None and screen.modes.bracketed_paste
 
     async def _poke(self) -> None:
         typed = shells.poke(shells.Shell(self.state.kind, ""), self.shell_folder(self.state.shell_id))
@@ -425,6 +438,15 @@ class Session:
         self._do_jobs()
         self.screens.close()
         self.derivation.close()
+
+
+def _reads(pid: int, folder: Path) -> bool:
+    """Whether a process is still the shell that was started with our hooks; `exec bash` makes it another."""
+    try:
+        started = b"".join(Path(f"/proc/{pid}/{what}").read_bytes() for what in ("cmdline", "environ"))
+    except OSError:
+        return False
+    return os.fsencode(folder) in started
 
 
 def _ignore(answer: "asyncio.Future[Any]") -> None:
