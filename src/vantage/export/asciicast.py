@@ -1,50 +1,116 @@
-"""A terminal as an asciicast (version 3), which asciinema and its web player show."""
+"""A terminal as an asciicast (version 3), which asciinema and its web player show.
 
+A header, then a line for each event: seconds since the event before it, its code, its data. What is printed is what our
+own screen was given to draw, so the same screens come out of it.
+"""
+
+import codecs
 import json
 from collections.abc import Iterator
 
-from vantage.conversation.files import ConversationFolder, Settings
-from vantage.export.recording import Moment, moments
+from vantage.conversation.files import ConversationFolder
+from vantage.export.ansi import repaint
+from vantage.export.recording import Beat, Progress, Recording, Tap, started
+from vantage.terminal.frames import ScreenSnapshot
+from vantage.text.sanitize import one_line
 
 MOST_MARKER = 200
-
-# Kinds of moments → the codes of events. An exit is the last event: shells that ended before are marked.
-_CODES = {"output": "o", "resize": "r", "marker": "m", "gap": "m"}
-
-
-def asciicast(folder: ConversationFolder, settings: Settings) -> Iterator[str]:
-    """The lines of the file."""
-    steps = moments(folder)
-    first = next((step for step in steps if step.kind == "resize"), None)
-    cols, rows = map(int, first.text.split("x")) if first else (settings.cols, settings.rows)
-    header = {
-        "version": 3,
-        "term": {"cols": cols, "rows": rows, "type": "xterm-256color"},
-        "timestamp": (first.ms if first else settings.created) // 1000,
-        "title": settings.name or settings.id,
-        "env": {"SHELL": settings.shell},
-    }
-    yield json.dumps(header, ensure_ascii=False)
-    last = first.ms if first else 0
-    size = first.text if first else ""
-    ended: Moment | None = None
-    for step in steps:
-        if ended is not None:
-            yield _event(last, ended.ms, "m", f"the shell ended ({ended.text}); a fresh one follows")
-            last, ended = ended.ms, None
-        if step.kind == "exit":
-            ended = step
-            continue
-        if step.kind == "resize":
-            if step.text == size:
-                continue
-            size = step.text
-        text = step.text if step.kind == "output" else step.text.replace("\n", " ⏎ ")[:MOST_MARKER]
-        yield _event(last, step.ms, _CODES[step.kind], text)
-        last = step.ms
-    if ended is not None:
-        yield _event(last, ended.ms, "x", ended.text)
+IDLE_LIMIT = 2
+"""Seconds of silence that players make of longer ones. The events keep the true times."""
 
 
-def _event(last: int, now: int, code: str, data: str) -> str:
-    return json.dumps([round((now - last) / 1000, 3), code, data], ensure_ascii=False)
+def asciicast(folder: ConversationFolder, progress: Progress = lambda _done, _all: None) -> Iterator[str]:
+    """The lines of the file, each with its end."""
+    recording = Recording(folder)
+    try:
+        yield from _Writer(folder, recording).lines(progress)
+    finally:
+        recording.close()
+
+
+class _Writer:
+    def __init__(self, folder: ConversationFolder, recording: Recording) -> None:
+        self._settings = folder.read_settings()
+        self._recording = recording
+        self._last = 0
+        """When the last event was, in ms since the epoch."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._printed: list[str] = []
+        """What one millisecond brought: one event."""
+        self._at = 0
+        self._size = (0, 0)
+        self._ended: tuple[int, str] | None = None
+        """An exit is the last event of a cast: it is written as one when nothing came behind it."""
+
+    def lines(self, progress: Progress) -> Iterator[str]:
+        recording = self._recording
+        beats = started(recording.beats(progress), recording)
+        first = recording.terminal.screen
+        assert first is not None
+        opening = ScreenSnapshot.of(first, recording.ms, styled=True)
+        first.close()
+        tap = recording.terminal.screen = Tap(opening.cols, opening.rows_count)
+        self._last, self._size = recording.ms, tap.size
+        yield self._header(opening)
+        if recording.dropped:
+            yield self._event(recording.ms, "m", f"{recording.dropped:,} bytes of output before this were dropped")
+            yield self._event(recording.ms, "o", repaint(opening))
+        for beat in beats:
+            yield from self._beat(beat, tap)
+        yield from self._flush()
+        if self._ended is not None:
+            yield self._event(self._ended[0], "x", self._ended[1])
+
+    def _header(self, opening: ScreenSnapshot) -> str:
+        settings = self._settings
+        header = {
+            "version": 3,
+            "term": {"cols": opening.cols, "rows": opening.rows_count, "type": "xterm-256color"},
+            "timestamp": opening.ts // 1000,
+            "idle_time_limit": IDLE_LIMIT,
+            "title": one_line(settings.name) or settings.id,
+            "env": {"SHELL": settings.shell},
+        }
+        return json.dumps(header, ensure_ascii=False) + "\n"
+
+    def _beat(self, beat: Beat, tap: Tap) -> Iterator[str]:
+        if beat.step is None:
+            return
+        if self._ended is not None and (beat.record is None or beat.record.t in ("shell", "exec")):
+            yield from self._flush()
+            yield self._event(self._ended[0], "m", f"the shell ended ({self._ended[1]}), a fresh one follows")
+            self._ended = None
+        if beat.ms != self._at:
+            yield from self._flush()
+            self._at = beat.ms
+        for block in beat.step.begun:
+            yield from self._flush()
+            yield self._event(beat.ms, "m", marker(block.cmd))
+        if text := self._decoder.decode(tap.take()).replace("\0", ""):
+            self._printed.append(text)
+        if tap.size != self._size:
+            yield from self._flush()
+            self._size = tap.size
+            yield self._event(beat.ms, "r", "{}x{}".format(*tap.size))
+        if beat.record is not None and beat.record.t == "exit":
+            yield from self._flush()
+            status = beat.record.status
+            self._ended = (beat.ms, str(128 + (beat.record.signal or 0) if status is None else status))
+        elif beat.record is not None and beat.record.t == "lost":
+            yield from self._flush()
+            yield self._event(beat.ms, "m", "the shell was lost")
+
+    def _flush(self) -> Iterator[str]:
+        if self._printed:
+            text, self._printed = "".join(self._printed), []
+            yield self._event(self._at, "o", text)
+
+    def _event(self, ms: int, code: str, data: str) -> str:
+        interval, self._last = (ms - self._last) / 1000, ms
+        return json.dumps([interval, code, data], ensure_ascii=False) + "\n"
+
+
+def marker(command: str) -> str:
+    """A command in one short line."""
+    line = one_line(command.strip().replace("\n", " ⏎ "))
+    return line if len(line) <= MOST_MARKER else line[: MOST_MARKER - 1] + "…"

@@ -1,89 +1,158 @@
-"""A terminal's whole life as timed steps: what was printed, resized and begun, and when. For players of all kinds.
+"""A terminal's whole life, beat by beat: what its two files say happened, and when. For players of all kinds.
 
-Our marks are left out (they hold the shell's secret), and characters are never cut in two.
+A `Recording` derives the terminal anew, so blocks and screens are what they were. Our marks never reach a screen (they
+hold the shell's secret). Times never go back, even where the clock did.
 """
 
-import codecs
+import contextlib
+import re
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import msgspec
 
+from vantage.conversation.derive import checkpoint_path, checkpoint_places, read_checkpoint
 from vantage.conversation.files import ConversationFolder, GrowingFile
+from vantage.errors import NotFound
+from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
 from vantage.terminal.journal import Record, read_records
-from vantage.terminal.marks import Mark, Marks
+from vantage.terminal.screen import Changes, CheckpointError, Screen
 
+Progress = Callable[[int, int], None]
+"""Bytes done, bytes in all."""
 _PIECE = 1 << 16
-Kind = Literal["output", "resize", "marker", "exit", "gap"]
+_JOURNAL_PIECE = 1 << 20
+# A mark is fed by itself: what was printed before a command begins and what the command prints are two beats.
+_MARK = re.compile(rb"(\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
-class Moment(msgspec.Struct, frozen=True):
-    """Something that happened `ms` after the epoch, when the raw output had the length `raw`."""
+class Beat(msgspec.Struct, frozen=True):
+    """Something that happened `ms` after the epoch. Without `step`, time has only gone on."""
 
     ms: int
-    kind: Kind
-    text: str
-    """What was printed; `80x24`; a command; an exit status; what is missing."""
-    raw: int
+    step: Step | None = None
+    record: Record | None = None
+    """What the journal says; nothing where the terminal printed something."""
 
 
-def moments(folder: ConversationFolder) -> Iterator[Moment]:
-    """From the first shell on, in order. Times never go back, even where the clock did."""
-    journal, raw = GrowingFile(folder.journal), GrowingFile(folder.raw)
+def dropped(folder: ConversationFolder) -> int:
+    """How many bytes at the beginning of the raw output retention has dropped."""
+    checkpoint = next(filter(None, (read_checkpoint(folder, place) for place in checkpoint_places(folder))), None)
+    known = max((gap.raw.end for gap in checkpoint.gaps), default=0) if checkpoint else 0
+    journal = GrowingFile(folder.journal)
     try:
-        yield from _Reader(raw).read(_all_records(journal), raw.size)
+        later = _records(journal, checkpoint.journal if checkpoint else 0)
+        return max((record.end for record in later if record.t == "gap"), default=known)
     finally:
         journal.close()
-        raw.close()
 
 
-def _all_records(journal: GrowingFile) -> Iterator[Record]:
-    at, end = 0, journal.size
-    while at < end:
-        records, behind = read_records(journal.read(at, min(at + (1 << 20), end)), at)
-        if behind == at:
-            return
-        at = behind
-        for placed in records:
-            yield placed.record
+class Recording:
+    """A terminal at the first moment that is still known. `beats` leads it through the rest."""
 
+    def __init__(self, folder: ConversationFolder) -> None:
+        self._folder = folder
+        self.dropped = dropped(folder)
+        """Bytes of output, from the beginning on, that are gone."""
+        self.terminal, self._journal_at = self._opening()
+        self.ms = self.terminal.state.now
 
-class _Reader:
-    def __init__(self, raw: GrowingFile) -> None:
-        self._raw = raw
-        self._marks = Marks()
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._at = 0
-        self._ms = 0
+    def _opening(self) -> tuple[Terminal, int]:
+        if not self.dropped:
+            return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0
+        for place in reversed(checkpoint_places(self._folder)):
+            checkpoint = read_checkpoint(self._folder, place) if place >= self.dropped else None
+            if checkpoint is not None:
+                state = checkpoint.state
+                screen = Screen(state.cols or DEFAULT_COLS, state.rows or DEFAULT_ROWS)
+                with contextlib.suppress(OSError, CheckpointError):
+                    screen = Screen.decode(checkpoint_path(self._folder, place).with_suffix(".screen").read_bytes())
+                return Terminal(state, screen), checkpoint.journal
+        return Terminal(State(raw=self.dropped), Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0
 
-    def read(self, records: Iterator[Record], end: int) -> Iterator[Moment]:
-        for record in records:
-            yield from self._output(min(record.at, end))
-            self._ms = max(self._ms, record.ts)
-            if record.t == "shell":
-                self._marks.secret = record.secret
-            moment = _MOMENTS.get(record.t)
-            if moment is not None:
-                kind, text = moment
-                yield Moment(self._ms, kind, text(record), self._at)
-        yield from self._output(end)
+    def beats(self, progress: Progress = lambda _done, _all: None) -> Iterator[Beat]:
+        # The length of the output is read first: all that gives it meaning is in the journal by then.
+        raw, journal = GrowingFile(self._folder.raw), GrowingFile(self._folder.journal)
+        try:
+            end = raw.size
+            for record in _records(journal, self._journal_at):
+                if record.at > end:
+                    break
+                yield from self._output(raw, record.at)
+                progress(self.terminal.raw, end)
+                if record.ts > self.ms:
+                    self.ms = record.ts
+                    yield Beat(self.ms)
+                yield Beat(self.ms, self.terminal.record(record), record)
+            yield from self._output(raw, end)
+            progress(end, end)
+        finally:
+            raw.close()
+            journal.close()
 
-    def _output(self, end: int) -> Iterator[Moment]:
-        while self._at < end:
-            data = self._raw.read(self._at, min(self._at + _PIECE, end))
+    def _output(self, raw: GrowingFile, end: int) -> Iterator[Beat]:
+        while self.terminal.raw < end:
+            data = raw.read(self.terminal.raw, min(self.terminal.raw + _PIECE, end))
             if not data:
                 return
-            self._at += len(data)
-            pieces = (piece for piece in self._marks.split(data) if not isinstance(piece, Mark))
-            text = self._decoder.decode(b"".join(pieces))
-            if text.strip("\0"):  # a hole that retention left reads as zeros
-                yield Moment(self._ms, "output", text.replace("\0", ""), self._at)
+            for piece in filter(None, _MARK.split(data)):
+                yield Beat(self.ms, self.terminal.feed(piece))
+
+    def close(self) -> None:
+        if self.terminal.screen is not None:
+            self.terminal.screen.close()
 
 
-_MOMENTS: dict[str, tuple[Kind, Callable[[Record], str]]] = {
-    "shell": ("resize", lambda record: f"{record.cols}x{record.rows}"),
-    "size": ("resize", lambda record: f"{record.cols}x{record.rows}"),
-    "exec": ("marker", lambda record: record.cmd),
-    "exit": ("exit", lambda record: str(record.status if record.status is not None else 128 + (record.signal or 0))),
-    "gap": ("gap", lambda record: f"{record.end - record.start:,} bytes were dropped"),
-}
+def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
+    """Past the beat with which the terminal began, if it is still known; an error when there never was one."""
+    if not recording.dropped:
+        for beat in beats:
+            if beat.record is not None and beat.record.t == "shell":
+                return beats
+        raise NotFound("its terminal was never used", hint="run a command in it first")
+    return beats
+
+
+class Tap(Screen):
+    """A screen that shows nothing and remembers what it was given to draw."""
+
+    def __init__(self, cols: int, rows: int) -> None:
+        self._given: list[bytes] = []
+        self._size = cols, rows
+
+    def feed(self, data: bytes) -> Changes:
+        self._given.append(data)
+        return Changes(self)
+
+    def resize(self, cols: int, rows: int) -> Changes:
+        self._size = cols, rows
+        return Changes(self)
+
+    def take_replies(self) -> bytes:
+        return b""
+
+    def take(self) -> bytes:
+        """What it was given since this was last asked."""
+        given, self._given = b"".join(self._given), []
+        return given
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._size
+
+    def close(self) -> None:
+        """There is nothing to free."""
+
+
+def _records(journal: GrowingFile, at: int) -> Iterator[Record]:
+    """Those that are there now, from an offset on. A line may be longer than what is read at once."""
+    end, piece = journal.size, _JOURNAL_PIECE
+    while at < end:
+        records, behind = read_records(journal.read(at, min(at + piece, end)), at)
+        if behind == at:
+            if at + piece >= end:
+                return
+            piece *= 2
+            continue
+        at, piece = behind, _JOURNAL_PIECE
+        for placed in records:
+            yield placed.record
