@@ -253,9 +253,11 @@ def test_a_checkpoint_anywhere_changes_nothing(engine, data, at, size):
     first.scrollback()  # encoding looks at it too
     for screen in (first, second):
         screen.feed(data[at:])
+    assert everything(second) == everything(first)
+    for screen in (first, second):
         screen.resize(*size)
         screen.feed(b"\r\nend")
-    assert everything(second) == everything(first)
+    assert second.rows() == first.rows()
 
 
 @given(

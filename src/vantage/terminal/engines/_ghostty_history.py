@@ -35,6 +35,13 @@ class HistoryTap:
         """Where the first row not taken is, while the main screen cannot be seen (after a decode)."""
         native.refs = [cells.track(0, 0, ACTIVE), cells.track(0, 0, ACTIVE)]
 
+    def start_over(self) -> None:
+        """RIS comes. Where the main screen could not be seen since a decode, nothing else will tell of it."""
+        if self._later is not None:
+            self._later = None
+            self._has_before = False
+            self._drained = Drained(erased=True)
+
     def take(self) -> Drained | None:
         drained, self._drained = self._drained, None
         return drained
@@ -117,11 +124,16 @@ class HistoryTap:
             low = high
         return last - low
 
-    def _format(self, x: int, y: int, last: int, *, trim: bool = True) -> bytes:
+    def row_text(self, y: int, cols: int) -> str:
+        """A row of the screen as it is now."""
+        self._cols = cols
+        return self._format(0, y, y, tag=ACTIVE).decode("utf-8", "replace").rstrip(" ")
+
+    def _format(self, x: int, y: int, last: int, *, trim: bool = True, tag: int = SCREEN) -> bytes:
         """The rows as text, wrapped ones joined."""
         options, selection = self._options, self._selection
-        selection.start = self._cells.ref(x, y, SCREEN)[0]
-        selection.end = self._cells.ref(self._cols - 1, last, SCREEN)[0]
+        selection.start = self._cells.ref(x, y, tag)[0]
+        selection.end = self._cells.ref(self._cols - 1, last, tag)[0]
         options.emit, options.unwrap, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN, True, trim
         options.selection = selection
         while True:

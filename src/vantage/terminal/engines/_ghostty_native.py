@@ -101,14 +101,17 @@ class Native:
         for ref in self.refs:
             lib.ghostty_tracked_grid_ref_free(ref)
         self.refs = []
+        self.free_render()
+        if self.terminal:
+            lib.ghostty_terminal_free(self.terminal)
+        self.terminal = None
+
+    def free_render(self) -> None:
         if self.render:
             lib.ghostty_render_state_row_cells_free(self.cells[0])
             lib.ghostty_render_state_row_iterator_free(self.iterator[0])
             lib.ghostty_render_state_free(self.render)
         self.render = self.iterator = self.cells = None
-        if self.terminal:
-            lib.ghostty_terminal_free(self.terminal)
-        self.terminal = None
 
 
 class Cells:

@@ -33,7 +33,6 @@ _CODEPOINT_BITS = 0x1FFFFF
 _LOOK = 0xFFFF << _STYLE | 1 << _LINK
 _BACKGROUND_ONLY = 2 << _TAG
 _CONTENT = 0xFFFFFF << _CODEPOINT | 3 << _TAG
-_TAIL = 2 << _WIDE
 
 _STYLE_FIELDS = {  # of GhosttyStyle, by our names
     "bold": "bold", "dim": "faint", "italic": "italic", "underline": "underline", "blink": "blink",
@@ -51,6 +50,7 @@ class RowReader:
 
     def __init__(self, native: Native, cells: Cells) -> None:
         self._native, self._cells = native, cells
+        self._texts: dict[int, str] = {}
         self._number = ffi.new("uint16_t*")
         self._size = ffi.new("size_t*")
         self._raw = ffi.new("GhosttyRow*")
@@ -82,44 +82,48 @@ class RowReader:
         while lib.ghostty_render_state_row_iterator_next_dirty(iterator[0], number):
             lib.ghostty_render_state_row_get(iterator[0], lib.GHOSTTY_RENDER_STATE_ROW_DATA_RAW, raw)
             lib.ghostty_render_state_row_get(iterator[0], lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW, view)
-            rows.append((number[0], self._row(number[0], raw[0], ffi.buffer(view.ptr, view.len * 8))))
+            row = self._row(number[0], raw[0], ffi.buffer(view.ptr, view.len * 8))
+            self._texts[number[0]] = row.text
+            rows.append((number[0], row))
         lib.ghostty_render_state_clean(state)
         return rows
+
+    def is_stale(self, y: int, text: str) -> bool:
+        """Whether a row has another text than when it was last read."""
+        return y in self._texts and self._texts[y] != text
+
+    def forget(self) -> None:
+        """Read everything anew."""
+        self._native.free_render()
+        self._texts.clear()
 
     def _row(self, y: int, flags: int, cells: Any) -> Row:
         wrapped = bool(flags >> WRAP & 1)
         every = _every_cell(len(cells) // 8)
         bits = int.from_bytes(cells, "little")
-        if not bits & every.special:  # no wide characters, no clusters, no cells of mere background
-            codepoints = (bits >> _CODEPOINT) & every.codepoint
-            text = (
-                codepoints.to_bytes(len(cells), "little")
-                .decode("utf-32-le", "replace")[::2]
-                .replace("\0", " ")
-                .rstrip(" ")
-            )
-        else:
-            text = self._odd_text(cells)
-        return Row(text, self._runs(y, cells) if bits & every.look else (), wrapped)
+        codepoints = (bits >> _CODEPOINT) & every.codepoint
+        if bits & every.special:
+            # Cells that are only background have no character. The second half of a wide one goes, as U+FFFF; the gap
+            # before one that did not fit is a blank.
+            codepoints &= ~((bits >> (_TAG + 1) & every.one) * _CODEPOINT_BITS)
+            halves = bits >> (_WIDE + 1) & every.one
+            codepoints |= (halves & ~(bits >> _WIDE)) * 0xFFFF
+        text = codepoints.to_bytes(len(cells), "little").decode("utf-32-le", "replace")[::2]
+        if bits & every.special:
+            clusters = bits >> _TAG & ~(bits >> (_TAG + 1)) & every.one
+            if clusters:
+                text = self._with_marks(text, clusters)
+            text = text.replace("\uffff", "")
+        return Row(text.replace("\0", " ").rstrip(" "), self._runs(y, cells) if bits & every.look else (), wrapped)
 
-    def _odd_text(self, cells: Any) -> str:
-        pieces = []
-        opened = False
-        for x, cell in enumerate(memoryview(cells).cast("Q")):
-            tag = cell >> _TAG & 3
-            if cell & _TAIL:  # the second half of a wide character, or the gap before one that did not fit
-                if cell & (1 << _WIDE):
-                    pieces.append(" ")
-            elif tag == 1:
-                opened = opened or self._open_cells()
-                pieces.append(self._cluster(x))
-            else:
-                pieces.append(
-                    chr(cell >> _CODEPOINT & _CODEPOINT_BITS)
-                    if tag == 0 and cell >> _CODEPOINT & _CODEPOINT_BITS
-                    else " "
-                )
-        return "".join(pieces).rstrip(" ")
+    def _with_marks(self, text: str, clusters: int) -> str:
+        """The text of a row, one character a cell, with the marks that the library keeps elsewhere."""
+        self._open_cells()
+        characters = list(text)
+        for x, flag in enumerate(clusters.to_bytes(len(text) * 8, "little")[::8]):
+            if flag:
+                characters[x] = self._cluster(x)
+        return "".join(characters)
 
     def _open_cells(self) -> bool:
         native = self._native
@@ -199,10 +203,11 @@ class RowReader:
 class _Every:
     """Masks over a whole row of cells at once."""
 
-    __slots__ = ("codepoint", "look", "special")
+    __slots__ = ("codepoint", "look", "one", "special")
 
     def __init__(self, cells: int) -> None:
         ones = int.from_bytes(b"\1\0\0\0\0\0\0\0" * cells, "little")
+        self.one = ones
         self.codepoint = ones * _CODEPOINT_BITS
         self.special = ones * (3 << _WIDE | 3 << _TAG)
         self.look = ones * (_LOOK | _BACKGROUND_ONLY)

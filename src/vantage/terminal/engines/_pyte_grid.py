@@ -183,12 +183,22 @@ class Grid(PyteScreen):
         self.cursor.y = y
 
     def insert_lines(self, count: int | None = None) -> None:
-        self.wrapped = {y for y in self.wrapped if y < self.cursor.y}
-        super().insert_lines(count)
+        self._slide(count or 1)
 
     def delete_lines(self, count: int | None = None) -> None:
-        self.wrapped = {y for y in self.wrapped if y < self.cursor.y}
-        super().delete_lines(count)
+        self._slide(-(count or 1))
+
+    def _slide(self, by: int) -> None:
+        """Rows from the cursor to the end of the region move, and blank ones come in."""
+        first = self.cursor.y
+        top, last = self.margins or Margins(0, self.lines - 1)
+        if not top <= first <= last:
+            return
+        rows = {y: self.buffer.pop(y) for y in range(first, last + 1) if y in self.buffer}
+        self.buffer.update({y + by: row for y, row in rows.items() if first <= y + by <= last})
+        self.wrapped = {y for y in self.wrapped if not first <= y <= last}
+        self.dirty.update(range(first, last + 1))
+        self.cursor.x = 0
 
     def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
         top, bottom = 0, self.lines - 1

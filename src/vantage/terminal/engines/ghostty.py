@@ -25,7 +25,7 @@ _STOP = re.compile(
     rb"(?P<position>\x1b\[\?0*6n)"  # DECXCPR, which the library leaves unanswered
     rb"|(?P<reset>\x1b\[!p)"  # DECSTR, which it does not know
     rb"|\x1b\[\?[0-9;]*(?:47|1049)[0-9;]*h"  # entering the alternate screen hides the main one's history
-    rb"|\x1b(?:\[[0-9;]*3J|c)"  # ED 3 and RIS erase it: what is in it is taken before, so that its lines are counted
+    rb"|\x1b(?:\[[0-9;]*3J|(?P<start_over>c))"  # ED 3 and RIS erase it: its lines are counted before
 )
 _START_OF_STOP = re.compile(rb"\x1b(?:\[(?:!|\??[0-9;]{0,48})?)?\Z")
 # Insert and origin mode off, wrapping and cursor on, ordinary keys, no margins, plain text; the cursor stays.
@@ -74,10 +74,14 @@ class GhosttyEngine:
         self._string = ffi.new("GhosttyString*")
         self._screen = ffi.new("GhosttyTerminalScreen*")
         self._cursor = init_sized("GhosttyRenderStateCursor")
+        self._has_marks = False
+        """Something beyond ASCII came since the rows were last read."""
         self._unfinished = b""
         """The last bytes fed, where they may be the beginning of a sequence in `_STOP`."""
         self._pushed = 0
-        """At most so many rows have left the screen since they were last taken."""
+        """About so many rows may have left the screen since they were last taken."""
+        self._uncollected = False
+        """Something was fed since then."""
 
     def _set(self, option: str, value: Any) -> None:
         _set(self._t, option, value)
@@ -95,15 +99,15 @@ class GhosttyEngine:
                 if stop["position"] or stop["reset"]:
                     self._instead(stop)
                     start = stop.end()
-                elif self._pushed:
-                    self._collect()
+                else:
+                    self._before(stop)
             data = data[start:]
         escape = data.rfind(b"\x1b", -52)
         for start in range(0, len(data), _PIECE):
             self._write(data[start : start + _PIECE] if len(data) > _PIECE else data)
         if escape >= 0 and _START_OF_STOP.match(data, escape):
             self._unfinished = data[escape:]
-            if self._pushed:
+            if self._uncollected:
                 self._collect()
 
     def _finish(self, data: bytes) -> bytes:
@@ -116,11 +120,19 @@ class GhosttyEngine:
             self._write(b"\x18")  # CAN: the library forgets the beginning that it has seen
             self._instead(stop)
             return data[stop.end() - fed :]
+        if stop:
+            self._before(stop)
         if _START_OF_STOP.match(joined) and len(data) <= 52:
             self._write(data)
             self._unfinished = joined
             return b""
         return data
+
+    def _before(self, stop: "re.Match[bytes]") -> None:
+        if self._uncollected:
+            self._collect()
+        if stop["start_over"]:
+            self._history.start_over()
 
     def _instead(self, stop: "re.Match[bytes]") -> None:
         if stop["reset"]:
@@ -148,11 +160,14 @@ class GhosttyEngine:
         if self._pushed + pushes > most:
             self._collect()
         self._pushed += pushes
+        self._uncollected = True
+        self._has_marks = self._has_marks or not data.isascii()
         lib.ghostty_terminal_vt_write(self._t, data, len(data))
 
     def _collect(self) -> None:
         if not self.alt_screen():
             self._pushed = 0
+            self._uncollected = False
             self._history.collect(self.cols)
 
     def resize(self, cols: int, rows: int) -> None:
@@ -239,7 +254,15 @@ class GhosttyEngine:
             lib.ghostty_key_encoder_free(encoder[0])
 
     def dirty(self) -> list[tuple[int, Row]]:
-        return self._rows.dirty()
+        rows = self._rows.dirty()
+        if self._has_marks:
+            # A mark added to a character that was there before does not make the library call its row changed.
+            self._has_marks = False
+            y = self._get(lib.GHOSTTY_TERMINAL_DATA_CURSOR_Y, self._short)
+            if self._rows.is_stale(y, self._history.row_text(y, self.cols)):
+                self._rows.forget()
+                rows = self._rows.dirty()
+        return rows
 
     def drain(self, *, everything: bool) -> Drained | None:
         if everything:

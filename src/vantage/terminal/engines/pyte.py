@@ -90,12 +90,12 @@ class PyteEngine:
         self.on: set[int] = set()
         """Private modes that are on, those of the grid excepted."""
         self._bell = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._start()
 
     def _start(self) -> None:
         self._title = self._cwd = self.last = self._pending = ""
         self.shape = 0
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._string: list[str] | None = None
         self._string_length = 0
         self._string_kind = ""
