@@ -4,7 +4,7 @@ from pyghostty import ffi, lib
 
 from vantage.terminal.keys import ALT, CONTROL, SHIFT, Key
 
-_NAMED = {
+NAMES = {
     "Enter": "ENTER", "Tab": "TAB", "Escape": "ESCAPE", "Backspace": "BACKSPACE", "Space": "SPACE", "Insert": "INSERT",
     "Delete": "DELETE", "PageUp": "PAGE_UP", "PageDown": "PAGE_DOWN", "Up": "ARROW_UP", "Down": "ARROW_DOWN",
     "Left": "ARROW_LEFT", "Right": "ARROW_RIGHT", "Home": "HOME", "End": "END",
@@ -24,7 +24,7 @@ def encoded(terminal, key: Key) -> bytes:
     lib.ghostty_key_encoder_setopt_from_terminal(encoder[0], terminal)
     lib.ghostty_key_event_set_action(event[0], lib.GHOSTTY_KEY_ACTION_PRESS)
     lib.ghostty_key_event_set_key(
-        event[0], getattr(lib, f"GHOSTTY_KEY_{_NAMED[key.name.lower() if len(key.name) == 1 else key.name]}")
+        event[0], getattr(lib, f"GHOSTTY_KEY_{NAMES[key.name.lower() if len(key.name) == 1 else key.name]}")
     )
     modifiers = key.modifiers | (SHIFT if key.name.isupper() and len(key.name) == 1 else 0)
     lib.ghostty_key_event_set_mods(event[0], sum(bit for ours, bit in _MODS.items() if modifiers & ours))
