@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -117,8 +117,7 @@ class Host(asyncio.Protocol):
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # a stream socket has this one
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # not all loops derive theirs from it
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")

@@ -107,6 +107,7 @@ class State(msgspec.Struct):
 
 
 _MOST_ECHO = 8192
+_MOST_UNDRAWN = 1 << 16
 _STRING_TERMINATOR = b"\x1b\\"
 _PROMPT_MARKS = ("D", "A", "B")
 
@@ -116,7 +117,10 @@ class Terminal:
 
     def __init__(self, state: State | None = None, screen: Screen | None = None) -> None:
         self.state = state or State()
-        self.screen = screen
+        self._screen = screen
+        self._undrawn: list[bytes] = []
+        """What the screen was not shown yet: it is, in one piece, when somebody looks."""
+        self._undrawn_size = 0
         self._marks = Marks(self.state.secret, self.state.raw, self.state.held)
         self._spool = Spool(self.state.spool)
         self._queries = Queries(self.state.queries_tail)
@@ -133,6 +137,18 @@ class Terminal:
         return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=State)
 
     # what is asked of it
+
+    @property
+    def screen(self) -> Screen | None:
+        if self._undrawn:
+            self._show()
+        return self._screen
+
+    @screen.setter
+    def screen(self, screen: Screen | None) -> None:
+        self._undrawn.clear()
+        self._undrawn_size = 0
+        self._screen = screen
 
     @property
     def raw(self) -> int:
@@ -174,8 +190,8 @@ class Terminal:
         return step
 
     def _output(self, data: bytes) -> None:
-        if self.screen is not None:
-            self._draw(self.screen, data, self._passed)
+        if self._screen is not None:
+            self._draw(data, self._passed)
         state = self.state
         if state.block is None and state.pending is not None and state.pending.lines:
             data = self._skip_echo(state.pending, data)
@@ -188,22 +204,40 @@ class Terminal:
             state.echo = (state.echo + added)[:_MOST_ECHO]
         self._spool.alternate = False
 
-    def _draw(self, screen: Screen, data: bytes, offset: int) -> None:
+    def _draw(self, data: bytes, offset: int) -> None:
         state = self.state
         offset -= self._queries.held
         for piece, what in self._queries.cut(data):
-            screen.feed(piece)
             offset += len(piece)
-            state.answer += screen.take_replies()
-            if what == "asked" and state.answer:
-                self._step.replies.append(Reply(offset, state.answer, state.now))
-            if what != "open":
+            if what == "other":
                 state.answer = b""  # what was not seen as a question has no offset to answer to
+                self._undrawn.append(piece)
+                self._undrawn_size += len(piece)
+                continue
+            screen = self.screen
+            assert screen is not None
+            screen.feed(piece)
+            state.answer += screen.take_replies()
+            if what == "asked":
+                if state.answer:
+                    self._step.replies.append(Reply(offset, state.answer, state.now))
+                state.answer = b""
+        if self._undrawn_size >= _MOST_UNDRAWN:
+            self._show()
+
+    def _show(self) -> None:
+        """Feeds the screen with what waits for it."""
+        data = b"".join(self._undrawn)
+        self._undrawn.clear()
+        self._undrawn_size = 0
+        if self._screen is not None:
+            self._screen.feed(data)
+            self._screen.take_replies()
 
     def _end_sequence(self) -> None:
         """For the screen: it is not shown our marks, and a mark ends whatever sequence was open."""
-        if self.screen is not None:
-            self._draw(self.screen, _STRING_TERMINATOR, self._passed - len(_STRING_TERMINATOR))
+        if self._screen is not None:
+            self._draw(_STRING_TERMINATOR, self._passed - len(_STRING_TERMINATOR))
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
         """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has.
@@ -264,6 +298,8 @@ class Terminal:
         spool, raw, ts = self._spool.length, self._passed, state.now
         if mark is None and pending is not None:
             spool, raw, ts = pending.spool, pending.raw, pending.ts
+            if state.asked is not None:  # nothing ran: what is behind the echo is the shell's question
+                spool, raw = state.asked.spool, state.asked.raw
         elif mark is not None and mark.ts is not None:
             ts = round(mark.ts)
         state.blocks += 1
@@ -338,6 +374,8 @@ class Terminal:
         state.asked = None
         state.ending = None
         state.started_at = None
+        if state.pending is not None:  # typed ahead: what came so far belongs to this block
+            state.pending.raw, state.pending.spool = self._passed, self._spool.length
         self._step.ended.append(block)
         self._event(
             AgentBlockEnd(

@@ -15,6 +15,7 @@ MOST_MARK = 32 * 1024
 """A path of 4,096 bytes, every byte percent-encoded, and a command: what is longer is no mark of ours."""
 
 _END = re.compile(rb"\x1b\\|[\x07\x18\x1a\x1b]")
+_SECONDS = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?")
 _CANCELLED = (b"\x18", b"\x1a", b"\x1b")
 
 
@@ -22,7 +23,7 @@ class Mark(msgspec.Struct, frozen=True):
     """One mark of ours. `start` and `end` are offsets into the raw output."""
 
     kind: str
-    """`D` a command is over, `A` a prompt begins, `B` it is ready for input, `C` a command begins, `P` more is wanted."""
+    """`D` a command is over, `A` a prompt begins, `B` it is ready, `C` a command begins, `P` more is wanted."""
     cycle: int
     """How many prompts the shell had shown: marks of one prompt and of the command after it share it."""
     start: int
@@ -87,20 +88,19 @@ class Marks:
         return held
 
     def _read(self, payload: bytes, start: int, end: int) -> Mark | None:
-        kind, *parts = payload.decode("utf-8", "replace").split(";")
-        fields = dict(part.split("=", 1) for part in parts if "=" in part)
-        if not self.secret or fields.get("aid") != self.secret or kind not in KINDS:
+        if not self.secret or self.secret.encode() not in payload:
             return None
-        positional = parts[0] if parts and "=" not in parts[0] else None
+        kind, *parts = payload.decode("utf-8", "replace").split(";")
+        fields = dict(part.partition("=")[::2] for part in parts)
         cycle = _integer(fields.get("n"))
-        if cycle is None:
+        if kind not in KINDS or fields.get("aid") != self.secret or cycle is None:
             return None
         return Mark(
             kind=kind,
             cycle=cycle,
             start=start,
             end=end,
-            status=_integer(positional if kind == "D" else fields.get("st")),
+            status=_integer(parts[0] if kind == "D" else fields.get("st")),
             cwd=_decoded(fields.get("cwd")),
             cmd=_decoded(fields.get("cmd")),
             ts=_milliseconds(fields.get("t")),
@@ -114,7 +114,7 @@ def _introduced(data: bytes, least: int) -> int:
 
 
 def _integer(text: str | None) -> int | None:
-    return int(text) if text and len(text) < 19 and re.fullmatch(r"-?[0-9]+", text) else None
+    return int(text) if text and len(text) < 19 and text.isascii() and text.removeprefix("-").isdigit() else None
 
 
 def _decoded(text: str | None) -> str | None:
@@ -123,5 +123,5 @@ def _decoded(text: str | None) -> str | None:
 
 def _milliseconds(text: str | None) -> float | None:
     """`1700000000.123456` of `EPOCHREALTIME`, whose point follows the locale."""
-    found = re.fullmatch(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?", text or "")
+    found = _SECONDS.fullmatch(text) if text else None
     return float(f"{found[1]}.{found[2] or 0}") * 1000 if found else None
