@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -234,6 +235,17 @@ def test_names_and_folders_belong_together(client):
     assert moved["error"] == "bad_request"
     assert client.refused("attach", terminal="v", folder="relative")["error"] == "bad_request"
     assert client.refused("detach", terminal="nobody")["error"] == "unknown_terminal"
+
+
+def test_files_that_were_removed_meanwhile_begin_anew(client):
+    client.run("echo", "old")
+    client.event("exit")
+    shutil.rmtree(client.folder())
+    found = client.attach()
+    assert (found["offset"], found["journal"]) == (0, 0)
+    assert client.open("echo", "new")["offset"] == 0
+    client.event("exit")
+    assert client.raw() == b"new\r\n"
 
 
 def test_listing_and_forgetting(client):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -313,6 +314,28 @@ def test_a_terminal_that_nobody_has_open_may_be_opened_again(home, tmp_path):
     gate.write_text("")
     client.event("exit")
     assert client.raw() == b"firstsecond"
+
+
+def test_a_host_without_descriptors_serves_on(home):
+    client = home.client()
+    client.run("cat")
+    soft, hard = resource.prlimit(client.pid, resource.RLIMIT_NOFILE)
+    used = len(list(Path(f"/proc/{client.pid}/fd").iterdir()))
+    resource.prlimit(client.pid, resource.RLIMIT_NOFILE, (used, hard))
+    knocking = start.connect(str(home.path))  # waits in the queue
+    request = {"argv": ["cat"], "env": {}, "cwd": "/", "cols": 80, "rows": 24}
+    refused = client.refused("open", terminal="u", folder=str(client.folder("u")), **request)
+    assert (refused["error"], "Too many open files" in refused["message"]) == ("failed", True)
+    client.type(b"still here\n")
+    client.wait_for(b"still here\r\n", count=2)
+    resource.prlimit(client.pid, resource.RLIMIT_NOFILE, (soft, hard))
+    knocking.sendall(protocol.encode({"id": 1, "op": "hello", "protocol": 1}))
+    assert b'"ok":true' in knocking.recv(1000)
+    knocking.close()
+    assert len(list(Path(f"/proc/{client.pid}/fd").iterdir())) <= used + 1  # a refused open leaks nothing
+    client.ask("kill", terminal="t")
+    assert "Too many open files" in (home.path / "host.log").read_text()
+    (home.path / "host.log").write_text("")
 
 
 def test_idle_terminals_cost_little(home):

@@ -36,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     inherited = _settle(options.ready_fd)
     home = os.path.abspath(options.home)
+    path = ""
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         lock = _take_lock(home)
@@ -51,6 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
         host = Host(listener, path, inherited)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
         _say(options.ready_fd, {"ready": False, "error": str(error)})
         print(f"vantage: the PTY host of {home} cannot start: {error}", file=sys.stderr)
         return 1

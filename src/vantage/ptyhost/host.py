@@ -22,6 +22,8 @@ GRACE: Final = 10.0
 """Seconds a host waits for its first client."""
 ENDING: Final = 1.0
 """Seconds that shells get when the host is told to end."""
+FULL: Final = 0.25
+"""Seconds before a host without descriptors looks again who knocks."""
 LAST_WORDS: Final = 10.0
 """Seconds after which a host that was told to end leaves whatever is left (a full disk, a process that cannot die)."""
 
@@ -52,7 +54,7 @@ class Host:
             signal.signal(number, signal.SIG_IGN)
         self.loop.watch(self._signals.fileno(), READ, self._signaled)
         listener.setblocking(False)
-        self.loop.watch(listener.fileno(), READ, self._accept)
+        self._listen()
         # Only to look at the clock again.
         self.loop.after(GRACE, lambda: None)
 
@@ -83,6 +85,8 @@ class Host:
             known = self.terminals[name] = Terminal(self.loop, name, folder)
         elif known.folder != folder:
             raise Refused(Code.BAD_REQUEST, f"terminal {name} is in {known.folder}, not in {folder}: forget it first")
+        else:
+            known.look_again()
         return known
 
     def known(self, name: str) -> Terminal:
@@ -122,14 +126,24 @@ class Host:
         return not any(terminal.busy for terminal in self.terminals.values())
 
     def _accept(self, _events: int) -> None:
-        with contextlib.suppress(BlockingIOError):
+        try:
             client, _ = self._listener.accept()
-            # The socket's mode says the same; this holds where a file system does not.
-            _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-            if user not in (os.geteuid(), 0):
-                client.close()
-                return
+        except BlockingIOError:
+            return
+        except OSError:  # no descriptor is left: who knocks waits, and the loop must not turn for them meanwhile
+            self.loop.report()
+            self.loop.unwatch(self._listener.fileno())
+            self.loop.after(FULL, self._listen)
+            return
+        # The socket's mode says the same; this holds where a file system does not.
+        _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user in (os.geteuid(), 0):
             self._connections.add(Connection(self.loop, client, self._handle, self._connections.discard))
+        else:
+            client.close()
+
+    def _listen(self) -> None:
+        self.loop.watch(self._listener.fileno(), READ, self._accept)
 
     def _handle(self, request: Request) -> None:
         perform(self, request)

@@ -80,12 +80,15 @@ class InputQueue:
                 continue
             self._take(item).done(item.written, "")
 
-    def expire(self) -> float | None:
-        """Drops what is late; returns the next deadline."""
+    def next_deadline(self) -> float:
+        """Of what waits; there must be something."""
+        return min(item.deadline for item in self._items)
+
+    def expire(self) -> None:
+        """Drops what is late."""
         now = time.monotonic()
         for item in [item for item in self._items if item.deadline <= now]:
             self._take(item).done(item.written, "timeout")
-        return min((item.deadline for item in self._items), default=None)
 
     def drop(self, why: str) -> int:
         """Drops everything; returns how many bytes will not be typed."""

@@ -73,12 +73,16 @@ class Journal:
 
     def look(self) -> Past:
         """Repairs what a killed host left behind and says what the journal knows; makes no files."""
+        self.measure()
         if not os.path.exists(self._path(INDEX_NAME)):
-            with contextlib.suppress(FileNotFoundError):
-                self._raw_length = os.stat(self._path(RAW_NAME)).st_size
             return Past()
         self.open()
         return _past(self._index, self._index_length)
+
+    def measure(self) -> None:
+        """Takes the lengths of closed files anew."""
+        if self._index < 0:
+            self._raw_length, self._index_length = (_size(self._path(name)) for name in (RAW_NAME, INDEX_NAME))
 
     def open(self) -> None:
         """Opens the files for appending, making them and their folder if need be. Raises OSError."""
@@ -181,6 +185,13 @@ class Journal:
         return os.path.join(self.folder, name)
 
 
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _mend(index: int) -> int:
     """Ends a torn last line: a whole record gets its line end, a piece of one is cut. Returns the file's length."""
     length = os.fstat(index).st_size
@@ -229,8 +240,11 @@ def _past(index: int, length: int) -> Past:
             return 0 if after <= 0 and lines[: len(kind) + 8] == b'{"t":"%s",' % kind else -1
 
         def fields(position: int) -> dict[str, Any]:
-            record = json.loads(lines[position : lines.find(b"\n", position)])
-            return record if isinstance(record, dict) else {}
+            with contextlib.suppress(ValueError):
+                record = json.loads(lines[position : lines.find(b"\n", position)])
+                if isinstance(record, dict):
+                    return record
+            return {}
 
         shell = last(b"shell", 0)
         if shell < 0:

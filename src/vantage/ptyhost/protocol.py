@@ -135,16 +135,16 @@ class Lines:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The lines that `data` completes, without their ends."""
-        while (end := data.find(b"\n")) >= 0:
-            self._parts.append(data[:end])
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            self._parts.append(end)
             line = b"".join(self._parts)
             self._parts.clear()
             self._size = 0
-            data = data[end + 1 :]
             yield line
-        if data:
-            self._parts.append(data)
-            self._size += len(data)
+        if rest:
+            self._parts.append(rest)
+            self._size += len(rest)
             if self._size > MAX_LINE:
                 raise ProtocolError(f"expected messages of at most {MAX_LINE} bytes, got a longer one")
 

@@ -150,6 +150,9 @@ def spawn(program: Program, inherited: Inherited) -> Pty:
             pid = os.fork()
             if pid == 0:
                 _become(program, slave, report, inherited)
+        except OSError:
+            os.close(trouble)
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             os.close(report)

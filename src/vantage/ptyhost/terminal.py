@@ -135,6 +135,11 @@ class Terminal:
             self.pid = None
         self.check_kill()
 
+    def look_again(self) -> None:
+        """The files of a terminal without a process may have been replaced."""
+        if not self.busy:
+            self.log.measure()
+
     def rest(self) -> None:
         """An idle terminal without a process keeps no files open."""
         if self.pty is None:
@@ -301,6 +306,9 @@ class Terminal:
 
     def type(self, item: Input) -> None:
         self._inputs.add(item)
+        if self._input_timer is not None:  # its deadline may be nearer
+            self._input_timer.cancel()
+            self._input_timer = None
         self.pump()
 
     def pump(self) -> None:
@@ -313,7 +321,8 @@ class Terminal:
             elif self.log.journal != before:
                 self.changed()
         if self._inputs and self._input_timer is None:
-            self._input_timer = self.loop.after(INPUT_RETRY, self._input_due)
+            pause = min(INPUT_RETRY, self._inputs.next_deadline() - time.monotonic())
+            self._input_timer = self.loop.after(max(pause, 0), self._input_due)
         self._listen()
 
     def _input_due(self) -> None:
