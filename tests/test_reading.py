@@ -129,6 +129,7 @@ def test_where_raw_and_spool_disagree_the_spool_serves():
     assert read(raw, 100).text == "x\ny\n"
     assert read(raw, 100, spool=b"abc\rx\nother\n").text == "x\nother\n"
     assert read(b"\x1b[K", 100, spool=b"other\n").text == "other\n"
+    assert read(raw + b"n\r\x1b[K\n", 100, spool=b"abc\rx\nother\nn\n").text == "x\nother\nn\n"  # nor from there on
 
 
 def test_a_progress_bar_of_many_megabytes_of_raw_bytes():

@@ -235,9 +235,15 @@ class Terminal:
             self._screen.take_replies()
 
     def _end_sequence(self) -> None:
-        """For the screen: it is not shown our marks, and a mark ends whatever sequence was open."""
-        if self._screen is not None:
+        """For the screen: it is not shown our marks, and a mark ends whatever sequence was open.
+
+        Which is not always one of the spool's: a line end in the middle of a sequence leaves it open on a screen.
+        """
+        if self._screen is not None and self._queries.tail:
             self._draw(_STRING_TERMINATOR, self._passed - len(_STRING_TERMINATOR))
+        elif self._screen is not None:
+            self._undrawn.append(_STRING_TERMINATOR)
+            self._undrawn_size += len(_STRING_TERMINATOR)
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
         """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has.
@@ -257,8 +263,8 @@ class Terminal:
 
     def _at_mark(self, mark: Mark) -> None:
         self._passed = mark.end
+        self._end_sequence()
         if self._spool.unsettled:
-            self._end_sequence()
             self._step.spool += self._spool.settle()
         state = self.state
         if mark.kind in _PROMPT_MARKS and mark.cycle >= state.cycle:
