@@ -410,7 +410,7 @@ class Session:
             return
         poked, times = self._poked
         times = times if poked == state.blocks else 0
-        if times == MOST_POKES or not _reads(pid, self.shell_folder(state.shell_id)):
+        if times == MOST_POKES or not self.is_shell(pid):
             return
         quiet = time.monotonic() - self.last_output
         if quiet < LOST_HOOKS_S:
@@ -418,6 +418,10 @@ class Session:
             return
         self._poked = (state.blocks, times + 1)
         self._loop.create_task(self._poke())
+
+    def is_shell(self, pid: int | None) -> bool:
+        """Whether this is the shell that was started with our hooks."""
+        return pid is not None and pid == self.state.pid and _reads(pid, self.shell_folder(self.state.shell_id))
 
     def _in_editor(self) -> bool:
         """Only a line editor asks for pastes in brackets: `read -n 1` has the terminal in the same mode otherwise."""

@@ -1,6 +1,7 @@
 """The verbs of an agent's terminal: run, type, wait, look, end. One implementation, whoever asks and however."""
 
 import asyncio
+import re
 import secrets
 from base64 import b64encode
 from pathlib import Path
@@ -47,6 +48,7 @@ PIECE = 1 << 16
 TAIL_LINES = 15
 ESCAPE_S = 0.1
 """Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
 SIZES = {"cols": (2, 1000), "rows": (1, 500)}
 
 
@@ -504,8 +506,10 @@ class AgentTerminal(ScreenVerbs):
     async def _leave(self) -> bool:
         sample = await self.session.look_at_terminal()
         words = polite(sample.foreground)
-        if words is None or sample.awaiting_secret:
-            return False
+        if words is None or sample.awaiting_secret or self.session.is_shell(sample.foreground_pid):
+            return (
+                False  # the shell itself has the terminal for a builtin (`read`), or for a program it is about to start
+            )
         await self.session.ask("input", data=protocol.encode_data(words), check="none")
         return True
 
@@ -558,6 +562,8 @@ def _check_command(command: str, cwd: str | None) -> None:
         raise InputError(f"command is a text, not {type(command).__name__}")
     if "\0" in command:
         raise InputError("the command has a NUL character in it", hint="no shell takes one: write it as \\0 for printf")
+    if _SURROGATES.search(command):
+        raise InputError("the command has half a character in it (a lone surrogate)", hint="no text can hold one")
     if len(command) > MOST_COMMAND:
         raise InputError(f"the command has {len(command):,} characters", hint="write it to a file and run that")
     if cwd is not None and not Path(cwd).is_dir():

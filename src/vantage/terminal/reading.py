@@ -45,6 +45,7 @@ def fold(text: str) -> str:
 
 def _fold_line(line: str) -> str:
     """A line with its moves and erasures carried out, cell by cell; the cost is that of its length."""
+    line = line.lstrip("\r")  # it is there already; fish says so before every command's output
     if _MOVES.search(line) is None:
         return line
     cells: list[str] = []

@@ -202,6 +202,8 @@ def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
         '{ __vantage_after $? "$_"; } 4>&2 2>/dev/null',
     )
     _write(folder / _COMMAND, os.fsencode(text + "\n"))
+    # An open heredoc is none to the shell, which ends it with the file: it would swallow a line that is an error.
+    _write(folder / "heredoc", os.fsencode(f"{text}\n)\n") if "<<" in text else b"")
     _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
     return _source(folder / "go")
 

@@ -60,13 +60,16 @@ __vantage_before() {
     __vantage_next=run
     case $(@SHELL@ -n "$__vantage_folder/command" 2>&1) in
     *'end of file'* | *nterminated* | *'EOF in'*) __vantage_next=more ;;
-    *)
-        if [ -n "$2" ] && ! cd -- "$2" >/dev/null; then
-            __vantage_next=cd
-            set -- "$1" "$2" "cd -- '$2'"
+    '')
+        if [ -s "$__vantage_folder/heredoc" ] && [ -z "$(@SHELL@ -n "$__vantage_folder/heredoc" 2>&1)" ]; then
+            __vantage_next=more
         fi
         ;;
     esac
+    if [ "$__vantage_next" = run ] && [ -n "$2" ] && ! cd -- "$2" >/dev/null; then
+        __vantage_next=cd
+        set -- "$1" "$2" "cd -- '$2'"
+    fi
     printf '%s\n' "$3" >/dev/tty
     if [ "$__vantage_next" = more ]; then
         __vantage_mark 'P;k=s'

@@ -108,8 +108,10 @@ function __vantage_ready {
     esac
 }
 
-# precmd_functions run after a function called precmd: the user's is called from ours, after the mark.
+# precmd_functions run after a function called precmd: the user's is called from ours, after the mark. Ours is there
+# also when the user has none, for `precmd_functions=()`: the prompt would be printed before the end of the command is.
 function __vantage_precmd { __vantage_first; __vantage_their_precmd "$@" }
+function __vantage_precmd_alone { { __vantage_first } >/dev/null 2>&1 }
 
 # Puts everything back to its place; cheap enough for every prompt.
 function __vantage_assert {
@@ -117,10 +119,14 @@ function __vantage_assert {
     local map
     precmd_functions=(__vantage_first ${precmd_functions:#__vantage_(first|last)} __vantage_last)
     preexec_functions=(${preexec_functions:#__vantage_preexec} __vantage_preexec)
-    if [[ -n ${functions[precmd]-} && $functions[precmd] != "$functions[__vantage_precmd]" ]]; then
+    case ${functions[precmd]-} in
+    "$functions[__vantage_precmd]" | "$functions[__vantage_precmd_alone]") ;;
+    '') functions[precmd]=$functions[__vantage_precmd_alone] ;;
+    *)
         functions[__vantage_their_precmd]=$functions[precmd]
         functions[precmd]=$functions[__vantage_precmd]
-    fi
+        ;;
+    esac
     for map in load long poke nothing cancel; do zle -N __vantage_$map; done
     if [[ ${widgets[zle-line-init]-} != user:__vantage_line_init ]]; then
         if [[ -n ${widgets[zle-line-init]-} ]]; then zle -A zle-line-init __vantage_their_init; fi
@@ -188,7 +194,8 @@ function __vantage_accept {
 function __vantage_poke { { __vantage_repair } >/dev/null 2>&1 }
 function __vantage_repair {
     emulate -L zsh; trap - DEBUG ZERR
-    (( $__vantage_out[(I)B] )) && return 0
+    # `vared` and `select` read with the same editor: what is typed there is not ours.
+    [[ $CONTEXT == start ]] && (( ! $__vantage_out[(I)B] )) || return 0
     __vantage_assert
     BUFFER=
     zle .accept-line
