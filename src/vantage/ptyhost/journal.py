@@ -66,11 +66,6 @@ class Journal:
     def stalled(self) -> bool:
         return bool(self._pending)
 
-    @property
-    def millisecond(self) -> int:
-        """Of the last `out` record."""
-        return self._last_out
-
     def look(self) -> Past:
         """Repairs what a killed host left behind and says what the journal knows; makes no files."""
         self.measure()
