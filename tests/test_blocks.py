@@ -207,6 +207,10 @@ LIVES = {
         [prompt(1), b"ls -l\r\n", begin(1), b"total 0\r\n", prompt(2)],
         ["typed 'ls -l': 0 by mark, 'total 0\\n'"],
     ),
+    "typed, after something that was thrown away": (
+        [prompt(1), b"sl^C\r\n", prompt(2, 130), b"ls\r\n", begin(2), prompt(3)],
+        ["typed 'ls': 0 by mark, ''"],
+    ),
     "typed, with a mistake put right": (
         [prompt(1), b"sl\b\b  \b\bls\r\n", begin(1), b"", prompt(2)],
         ["typed 'ls': 0 by mark, ''"],
@@ -264,6 +268,10 @@ LIVES = {
     "killed in the middle of a sequence": (
         [prompt(1), run("a"), b"a\r\n", begin(1), b"text\x1b]0;never ended", prompt(2, 137)],
         ["exec 'a': 137 by mark, 'text'"],
+    ),
+    "killed in the middle of a character": (
+        [prompt(1), run("a"), b"a\r\n", begin(1), b"text\xe2\x82", prompt(2, 137)],
+        ["exec 'a': 137 by mark, 'text�'"],
     ),
     "no line end at the end": (
         [prompt(1), run("printf x"), b"printf x\r\n", begin(1), b"x", prompt(2)],
@@ -528,6 +536,7 @@ def test_the_prompt_is_drawn_behind_whatever_was_left_unfinished(unfinished):
         story = life(prompt(1), b"\r\n", begin(1), unfinished, gone or EXIT, b"mine")
         told = tell(story, screen=True)
         assert told.screen[0][1].lstrip("�") == ("$ mine" if gone else "mine")
+        assert told.spool.endswith(b"$ \x1emine" if gone else b"mine")
 
 
 def test_a_shells_size_is_the_screens():
