@@ -9,6 +9,8 @@ import click
 _COMMANDS = {
     "format": ("format", "Show an agent's JSON stream as readable text."),
     "spec": ("spec", "Check and preview render specs, for extension authors."),
+    "screen": ("screen", "Print what is on a terminal's screen, or was: as text, SVG, PNG, HTML or JSON."),
+    "export": ("export", "Write a terminal's whole life as one file: an asciicast, or a page that plays it."),
     "rebuild": ("rebuild", "Derive a terminal's text and blocks from its raw output again, or check that they agree."),
     "context": ("context", "Print the display instruction for this terminal, for any agent's system prompt."),
 }

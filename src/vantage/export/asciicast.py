@@ -45,10 +45,8 @@ class _Writer:
     def lines(self, progress: Progress) -> Iterator[str]:
         recording = self._recording
         beats = started(recording.beats(progress), recording)
-        first = recording.terminal.screen
-        assert first is not None
-        opening = ScreenSnapshot.of(first, recording.ms, styled=True)
-        first.close()
+        opening = ScreenSnapshot.of(recording.screen, recording.ms, styled=True)
+        recording.screen.close()
         tap = recording.terminal.screen = Tap(opening.cols, opening.rows_count)
         self._last, self._size = recording.ms, tap.size
         yield self._header(opening)

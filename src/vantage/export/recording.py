@@ -82,7 +82,7 @@ class Recording:
                 if record.ts > self.ms:
                     self.ms = record.ts
                     yield Beat(self.ms)
-                yield Beat(self.ms, self.terminal.record(record), record)
+                yield self._beat(self.terminal.record(record), record)
             yield from self._output(raw, end)
             progress(end, end)
         finally:
@@ -95,11 +95,21 @@ class Recording:
             if not data:
                 return
             for piece in filter(None, _MARK.split(data)):
-                yield Beat(self.ms, self.terminal.feed(piece))
+                yield self._beat(self.terminal.feed(piece))
+
+    def _beat(self, step: Step, record: Record | None = None) -> Beat:
+        _ = self.screen
+        return Beat(self.ms, step, record)
+
+    @property
+    def screen(self) -> Screen:
+        """Drawn up to here: a terminal draws when somebody looks."""
+        screen = self.terminal.screen
+        assert screen is not None
+        return screen
 
     def close(self) -> None:
-        if self.terminal.screen is not None:
-            self.terminal.screen.close()
+        self.screen.close()
 
 
 def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
