@@ -29,13 +29,21 @@ format: $(VENV)/.dev ## let ruff lay the code out
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.run $(PEERS)/.installed ## measure against what people use instead
+bench: $(VENV)/.run $(PEERS)/.installed $(PEERS)/node/.installed ## measure against what people use instead
 	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.screens
 
 $(PEERS)/.installed: bench/requirements.txt
 	@test -x $(PEERS)/bin/python || scripts/make-venv "$(PYTHON)" $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< || { \
 		echo "vantage: 'pip install -r $<' failed (above): is PyPI reachable? Run make bench again when it is." >&2; exit 1; }
+	@touch $@
+
+$(PEERS)/node/.installed: bench/package.json
+	@mkdir -p $(@D) && cp $< $(@D)/package.json
+	@command -v npm >/dev/null || { echo "vantage: Node and npm are needed for @xterm/headless: install them and run make bench again." >&2; exit 1; }
+	@cd $(@D) && npm install --silent --no-audit --no-fund || { \
+		echo "vantage: 'npm install' in $(@D) failed (above): is the npm registry reachable? Run make bench again when it is." >&2; exit 1; }
 	@touch $@
 
 $(VENV)/bin/python:

@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import corpus, harness, rows
+from bench import corpus, harness, rows, screens
 from bench.harness import Benchmark, at_least, at_most
 
 _CHUNKS = (corpus.CHUNKS * corpus.LARGE // corpus.SMALL, corpus.CHUNKS)
+_PIECES = (screens.LARGE, screens.SMALL)
 
 BENCHMARKS = (
     Benchmark("format_events", "ours.format_events", "peers.rich_events", at_least(10)),
@@ -23,6 +24,18 @@ BENCHMARKS = (
     Benchmark("fit_tables", "ours.fit_tables", "peers.rich_tables", at_least(8)),
     Benchmark("spec_rows", "ours.spec_rows", "peers.rich_calls", at_least(5), rounds=7),
     Benchmark("spec_hostile", "ours.spec_hostile", "ours.five_milliseconds", at_most(1), rounds=15),
+    *(
+        Benchmark(f"screen_feed:{name}", f"screens.feed_{name}", f"screens.pyte_{name}", at_least(80), 7, _PIECES)
+        for name in ("plain", "coloured", "redraw")
+    ),
+    *(
+        Benchmark(f"screen_feed:{name}-xterm", f"screens.feed_{name}", f"screens.xterm_{name}", at_least(1), 7)
+        for name in ("plain", "coloured", "redraw")
+    ),
+    Benchmark("screen_delta:row", "screens.delta", "screens.clock_delta", at_most(1), 9, (screens.DELTAS,) * 2),
+    Benchmark(
+        "screen_delta:snapshot", "screens.snapshot", "screens.clock_snapshot", at_most(1), 9, (screens.SNAPSHOTS,) * 2
+    ),
     Benchmark("cli_start:help", "ours.start_help", "ours.start_python", at_most(5), rounds=25),
     Benchmark("cli_start:format", "ours.start_format", "ours.start_python", at_most(8), rounds=25),
 )

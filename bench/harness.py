@@ -11,7 +11,11 @@ from statistics import median, quantiles
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
-PYTHONS = {"ours": Path(sys.executable), "peers": ROOT / ".venv-peers/bin/python"}
+PYTHONS = {
+    "ours": Path(sys.executable),
+    "screens": Path(sys.executable),
+    "peers": ROOT / ".venv-peers/bin/python",
+}
 """Module → the interpreter that its functions run in."""
 
 COLUMNS = ("name", "ours ms", "peer ms", "ratio", "bar", "")

@@ -2,8 +2,14 @@
 
 import codecs
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import normalize
+
+from vantage.terminal.engines.values import Row
+from vantage.terminal.frames import ScreenSnapshot
+from vantage.terminal.screen import Screen
 
 FOLDER = Path(__file__).parent / "fixtures/term"
 
@@ -70,3 +76,56 @@ def _case(block: str) -> Case:
 
 def recordings() -> list[str]:
     return sorted(folder.parent.name for folder in FOLDER.glob("*/recording.raw"))
+
+
+def run(case: Case, engine: str, pieces: Callable[[bytes], Iterable[bytes]] = lambda data: [data]) -> Screen:
+    screen = Screen(*case.size, engine=engine)
+    for step in case.steps:
+        if isinstance(step, bytes):
+            for piece in pieces(step):
+                screen.feed(piece)
+        else:
+            screen.resize(*step)
+    return screen
+
+
+def runs(row: Row) -> str:
+    return ", ".join(
+        " ".join(
+            [f"{run.start}+{run.len}"]
+            + [f"{name}={value}" for name in ("fg", "bg", "link") if (value := getattr(run, name)) is not None]
+            + list(run.attrs)
+        )
+        for row_run in [row.runs]
+        for run in row_run
+    )
+
+
+def seen(screen: Screen, case: Case) -> tuple[list[str], dict]:
+    """The same facts of a screen as the case has them."""
+    facts = {}
+    for name in case.facts:
+        if name == "title":
+            facts[name] = screen.title
+        elif name == "cwd":
+            facts[name] = screen.cwd
+        elif name == "reply":
+            facts[name] = screen.take_replies()
+        elif name == "alt":
+            facts[name] = "yes" if screen.alt_screen else "no"
+        elif name == "scrollback":
+            facts[name] = "|".join(screen.scrollback().lines)
+        else:
+            facts[name] = runs(screen.row(int(name.split()[1])))
+    shown = ScreenSnapshot.of(screen, 0).text(trimmed=False, cursor=True)
+    return normalize("NFC", shown).split("\n"), facts
+
+
+def expected(case: Case) -> tuple[list[str], dict]:
+    return case.screen, {name: unescape(fact) if name == "reply" else fact for name, fact in case.facts.items()}
+
+
+def conformance(engine: str) -> tuple[int, int]:
+    """How many of the cases an engine draws as expected, and how many there are."""
+    found = cases()
+    return sum(seen(run(case, engine), case) == expected(case) for case in found), len(found)

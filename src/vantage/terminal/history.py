@@ -26,8 +26,8 @@ class History:
 
     def __init__(self, lines: int, size: int) -> None:
         self._max_lines, self._max_bytes = lines, size
-        self._blocks: deque[bytes] = deque()
-        """Lines in blocks as they came, each line with its LF."""
+        self._blocks: deque[tuple[bytes, int]] = deque()
+        """Lines in blocks as they came, each line with its LF, and how many they are."""
         self._bytes = 0
         self._open = b""
         self.first = 0
@@ -50,44 +50,57 @@ class History:
         elif drained.lines:
             self._add(text + b"\n", drained.lines)
 
+    def pass_over(self, lines: int) -> None:
+        """So many lines are numbered and not kept; what is kept before them will go before anybody looks."""
+        self.total += lines
+        self.first += lines
+
     def _add(self, block: bytes, lines: int) -> None:
         if lines:
-            self._blocks.append(block)
+            self._blocks.append((block, lines))
             self._bytes += len(block)
             self.total += lines
-        while self._bytes > self._max_bytes or self.total - self.first > self._max_lines:
-            self._drop(self._blocks.popleft())
+        while self._blocks:  # whole blocks that are beyond the limits; `trim` does the rest when somebody looks
+            oldest, count = self._blocks[0]
+            if self.total - self.first - count < self._max_lines and self._bytes - len(oldest) < self._max_bytes:
+                break
+            self._blocks.popleft()
+            self.first += count
+            self._bytes -= len(oldest)
 
-    def _drop(self, block: bytes) -> None:
-        """Forget the oldest lines of a block: as many as are too many, or as many bytes."""
-        cut = 0
-        lines = self.total - self.first - self._max_lines
-        if lines > 0:
-            rest = block.split(b"\n", lines)
-            cut = len(block) - len(rest[-1]) if len(rest) > lines else len(block)
-        if self._bytes - cut > self._max_bytes:
+    def trim(self) -> None:
+        """Forget exactly the lines that are too many, however they came in blocks."""
+        while self._bytes > self._max_bytes or self.total - self.first > self._max_lines:
+            block, count = self._blocks.popleft()
+            cut = 0
+            lines = self.total - self.first - self._max_lines
+            if lines > 0:
+                cut = len(block) - len(block.split(b"\n", lines)[-1]) if lines < count else len(block)
             over = self._bytes - self._max_bytes
-            cut = block.find(b"\n", over - 1) + 1 if over <= len(block) else len(block)
-        self.first += block.count(b"\n", 0, cut)
-        self._bytes -= cut
-        if cut < len(block):
-            self._blocks.appendleft(block[cut:])
+            if over > cut:
+                cut = block.find(b"\n", over - 1) + 1 if over <= len(block) else len(block)
+            gone = block.count(b"\n", 0, cut)
+            self.first += gone
+            self._bytes -= cut
+            if gone < count:
+                self._blocks.appendleft((block[cut:], count - gone))
 
     def read(self, first: int, end: int) -> list[str]:
         """The lines from number `first` on, up to `end`; those that are gone are left out."""
+        self.trim()
         lines: list[bytes] = []
         number = self.first
-        for block in self._blocks:
+        for block, count in self._blocks:
             if number >= end:
                 break
-            count = block.count(b"\n")
             if number + count > first:
                 lines += block.split(b"\n")[max(first - number, 0) : min(end - number, count)]
             number += count
         return [line.decode("utf-8", "replace").rstrip(" ") for line in lines]
 
     def state(self) -> HistoryState:
-        return HistoryState(self.first, b"".join(self._blocks), self._open)
+        self.trim()
+        return HistoryState(self.first, b"".join(block for block, _ in self._blocks), self._open)
 
     def forget(self) -> HistoryState:
         """The state without the lines: their numbers stay used."""

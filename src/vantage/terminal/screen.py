@@ -168,6 +168,18 @@ class Screen:
                 self._history.take(drained)
         return Changes(self)
 
+    @property
+    def remembers(self) -> int:
+        """Lines behind which nothing of what was printed before can be seen any more."""
+        return self._live.rows + self._scrollback_lines + 2
+
+    def pass_over(self, lines: int) -> None:
+        """So many plain lines came that nobody will see: more than `remembers` follow. The cursor is in column 0."""
+        self._drain()
+        if not self._live.alt_screen():
+            self._history.pass_over(lines - 1)
+        self.feed(b"\r\n")
+
     def resize(self, cols: int, rows: int) -> Changes:
         """A new size. Wrapped lines of the main screen are laid out anew (where the engine can)."""
         _check_size(cols, rows)
@@ -290,6 +302,7 @@ class Screen:
         """Lines that have left the screen, from number `first` on; without it, the last `limit` of them."""
         self._drain()
         history = self._history
+        history.trim()
         total = max(history.total - self._live.returned(), history.first)
         if first is None:
             first = max(total - limit, 0)
@@ -321,8 +334,11 @@ class Screen:
         return _MAGIC + msgspec.msgpack.encode(checkpoint)
 
     @classmethod
-    def decode(cls, data: bytes, *, engine: EngineName = "auto") -> "Screen":
-        """The screen that was encoded. Answers to queries are not part of it: they were taken, or were never due."""
+    def decode(cls, data: bytes, *, engine: EngineName = "auto", scrollback: int | None = None) -> "Screen":
+        """The screen that was encoded, with a scrollback of its own length or another.
+
+        Answers to queries are not part of it: they were taken, or were never due.
+        """
         if not data.startswith(_MAGIC):
             raise CheckpointError("this is no checkpoint of a screen", hint="feed the bytes again")
         try:
@@ -336,10 +352,11 @@ class Screen:
                 hint="feed the bytes again",
             )
         screen = cls.__new__(cls)
-        history = History(checkpoint.scrollback, SCROLLBACK_BYTES)
+        scrollback = checkpoint.scrollback if scrollback is None else scrollback
+        history = History(scrollback, SCROLLBACK_BYTES)
         history.restore(checkpoint.history)
         restored = kind.decode(checkpoint.state, checkpoint.cols, checkpoint.rows)
-        screen._start(restored, history, checkpoint.scrollback)  # noqa: SLF001 -- our own
+        screen._start(restored, history, scrollback)  # noqa: SLF001 -- our own
         return screen
 
     def close(self) -> None:

@@ -10,15 +10,15 @@ from vantage.terminal.engines._ghostty_native import ACTIVE, SCREEN, Cells, Nati
 from vantage.terminal.engines._ghostty_rows import WRAP
 from vantage.terminal.engines.values import Drained
 
-HISTORY_BYTES = 2 << 20
+HISTORY_BYTES = 4 << 20
 """What the library may keep of rows that left the screen."""
 _LONG_LINE = 64
 """Rows after which a line that has left the screen and still goes on is handed over as far as it has come."""
 
 
 def budget(cols: int) -> int:
-    """How many rows may leave the screen before they must be taken: a third of what surely fits."""
-    return HISTORY_BYTES // (cols * 8 + 64) // 3
+    """How many rows may leave the screen before they must be taken: not half of what surely fits."""
+    return HISTORY_BYTES * 2 // (cols * 8 + 64) // 5
 
 
 class HistoryTap:

@@ -5,6 +5,7 @@ Feeding is one call into the library for each piece of input. Native memory is f
 
 import re
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -22,10 +23,10 @@ _FOREGROUND, _BACKGROUND = (229, 229, 229), (0, 0, 0)
 
 # Sequences before which something is to be done. ESC begins one wherever it stands, so these bytes are always one.
 _STOP = re.compile(
-    rb"(?P<position>\x1b\[\?0*6n)"  # DECXCPR, which the library leaves unanswered
-    rb"|(?P<reset>\x1b\[!p)"  # DECSTR, which it does not know
-    rb"|\x1b\[\?[0-9;]*(?:47|1049)[0-9;]*h"  # entering the alternate screen hides the main one's history
-    rb"|\x1b(?:\[[0-9;]*3J|(?P<start_over>c))"  # ED 3 and RIS erase it: its lines are counted before
+    rb"\x1b(?:\[(?:\?0*(?:(?P<position>6n)"  # DECXCPR, which the library leaves unanswered
+    rb"|(?:[0-9;]*;)?(?:47|1047|1049)[0-9;]*h)"  # entering the alternate screen hides the main one's history
+    rb"|!(?P<reset>p)"  # DECSTR, which it does not know
+    rb"|(?:[0-9]*;)?0*3J)|(?P<start_over>c))"  # ED 3 and RIS erase history: its lines are counted before
 )
 _START_OF_STOP = re.compile(rb"\x1b(?:\[(?:!|\??[0-9;]{0,48})?)?\Z")
 # Insert and origin mode off, wrapping and cursor on, ordinary keys, no margins, plain text; the cursor stays.
@@ -91,17 +92,8 @@ class GhosttyEngine:
     def feed(self, data: bytes) -> None:
         if self._unfinished:
             data = self._finish(data)
-        if b"\x1b[?" in data or b"\x1b[!" in data or b"3J" in data or b"\x1bc" in data:
-            start = 0
-            for stop in _STOP.finditer(data):
-                self._write(data[start : stop.start()])
-                start = stop.start()
-                if stop["position"] or stop["reset"]:
-                    self._instead(stop)
-                    start = stop.end()
-                else:
-                    self._before(stop)
-            data = data[start:]
+        if b"\x1b" in data:
+            data = self._up_to_the_last_stop(data)
         escape = data.rfind(b"\x1b", -52)
         for start in range(0, len(data), _PIECE):
             self._write(data[start : start + _PIECE] if len(data) > _PIECE else data)
@@ -109,6 +101,18 @@ class GhosttyEngine:
             self._unfinished = data[escape:]
             if self._uncollected:
                 self._collect()
+
+    def _up_to_the_last_stop(self, data: bytes) -> bytes:
+        start = 0
+        for stop in _stops(data):
+            self._write(data[start : stop.start()])
+            start = stop.start()
+            if stop["position"] or stop["reset"]:
+                self._instead(stop)
+                start = stop.end()
+            else:
+                self._before(stop)
+        return data[start:] if start else data
 
     def _finish(self, data: bytes) -> bytes:
         """Go on where the bytes before ended, perhaps in the middle of a query of ours; what is left of `data`."""
@@ -318,6 +322,18 @@ class GhosttyEngine:
     def close(self) -> None:
         self._free()
         self._t = ffi.NULL
+
+
+def _stops(data: bytes) -> Iterator["re.Match[bytes]"]:
+    """Looked for by single bytes first, which is quick: most output has none of them."""
+    if (b"J" in data and b"3J" in data) or b"\x1bc" in data or (b"!" in data and b"\x1b[!" in data):
+        yield from _STOP.finditer(data)
+    elif b"?" in data:
+        start = data.find(b"\x1b[?")
+        while start >= 0:
+            if stop := _STOP.match(data, start):
+                yield stop
+            start = data.find(b"\x1b[?", start + 3)
 
 
 def _set(terminal: Any, option: str, value: Any) -> None:
