@@ -28,9 +28,12 @@ VERSION = 1
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""
 SLICE = 1 << 16
 """Bytes that are derived at once; between two slices others get their turn."""
-FAR_APART = 1 << 20
+DRAWN_APART = 1 << 20
+RAW_APART = 8 << 20
 AT_BLOCK_END = 1 << 16
-"""Raw bytes between two checkpoints: anywhere, and at the end of a block."""
+"""Bytes between two checkpoints: drawn on the screen, or raw (a flood is hardly drawn); raw at the end of a block."""
+SCROLLBACK = 2000
+"""Lines that a live screen remembers. Older ones are found by drawing the past again."""
 COPY_HERE = 1 << 22
 """Output of a block up to so many bytes is copied `soon`; more of it in the `background`, in a thread."""
 JOURNAL_PIECE = 1 << 18
@@ -157,7 +160,7 @@ class Derivation:
         self._background = background
         self._copying = 0
         self._checkpoints = checkpoints
-        self._last_checkpoint = 0
+        self._last_checkpoint = self._drawn_then = 0
         self._with_screen = screen
         self._skip_events = 0
         self.redraws = False
@@ -194,7 +197,7 @@ class Derivation:
         return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen")))
 
     def _new_screen(self) -> Screen | None:
-        return Screen(DEFAULT_COLS, DEFAULT_ROWS) if self._with_screen else None
+        return Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=SCROLLBACK) if self._with_screen else None
 
     def _old_screen(self, path: Path) -> Screen | None:
         if not self._with_screen:
@@ -213,7 +216,7 @@ class Derivation:
         """
         with Replay(self.folder, first=self.gaps[-1].raw.end if self.gaps else 0) as replay:
             while not self._closed and replay.terminal.raw < self.raw.size:
-                replay.to(min(replay.terminal.raw + FAR_APART, self.raw.size))
+                replay.to(min(replay.terminal.raw + RAW_APART, self.raw.size))
             self._drawn = replay.take()
 
     def adopt_screen(self) -> None:
@@ -304,9 +307,13 @@ class Derivation:
     # checkpoints
 
     def _due(self) -> bool:
+        if not self._checkpoints or self._copying:
+            return False
         since = self.terminal.raw - self._last_checkpoint
-        at_end = self.terminal.state.block is None and since >= AT_BLOCK_END
-        return self._checkpoints and not self._copying and (since >= FAR_APART or at_end)
+        drawn = self.terminal.drawn - self._drawn_then
+        return (
+            since >= RAW_APART or drawn >= DRAWN_APART or (self.terminal.state.block is None and since >= AT_BLOCK_END)
+        )
 
     def checkpoint(self) -> None:
         """Writes down where we are: a restart replays only what came after."""
@@ -324,6 +331,7 @@ class Derivation:
         )
         write_atomically(path, msgspec.msgpack.encode(checkpoint))
         self._last_checkpoint = state.raw
+        self._drawn_then = self.terminal.drawn
 
     # retention
 
@@ -404,10 +412,17 @@ class Replay:
     """A terminal of the past, with its screen: derived again, for nobody's log. Goes forward only."""
 
     def __init__(
-        self, folder: ConversationFolder, *, start: int = 0, first: int = 0, going_on: Played | None = None
+        self,
+        folder: ConversationFolder,
+        *,
+        start: int = 0,
+        first: int = 0,
+        scrollback: int = SCROLLBACK,
+        going_on: Played | None = None,
     ) -> None:
         """From the last checkpoint at or before `start`, but none before `first`; or from where another one was."""
         self._folder = folder
+        self._scrollback = scrollback
         self._journal_file, self._raw = GrowingFile(folder.journal), GrowingFile(folder.raw)
         self.terminal, self._journal = going_on or self._start(start, first)
         self._taken = False
@@ -442,8 +457,9 @@ class Replay:
                 continue
             with contextlib.suppress(OSError, CheckpointError):
                 path = checkpoint_path(self._folder, place).with_suffix(".screen")
-                return Played(Terminal(checkpoint.state, Screen.decode(path.read_bytes())), checkpoint.journal)
-        return Played(Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0)
+                screen = Screen.decode(path.read_bytes(), scrollback=self._scrollback)
+                return Played(Terminal(checkpoint.state, screen), checkpoint.journal)
+        return Played(Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=self._scrollback)), 0)
 
 
 def _records(journal: GrowingFile, start: int, raw_end: int) -> deque[Placed]:

@@ -12,7 +12,7 @@ from vantage.conversation.screens import now_ms
 from vantage.conversation.session import Session
 from vantage.errors import Gone, InputError, Unavailable
 from vantage.terminal.frames import Region, ScreenSnapshot
-from vantage.terminal.screen import Screen, Scrollback
+from vantage.terminal.screen import SCROLLBACK_LINES, Screen, Scrollback
 
 MOST_DELTAS = 500
 MOST_LINES = 5000
@@ -152,7 +152,8 @@ class ScreenVerbs:
         """Lines from before this process took the terminal up: its output is replayed from further back."""
         gaps, end = self.session.derivation.gaps, self.session.terminal.raw
         first = gaps[-1].raw.end if gaps else 0
-        with Replay(self.session.folder, start=max(end - SCROLLBACK_RAW, 0), first=first) as replay:
+        start = max(end - SCROLLBACK_RAW, 0)
+        with Replay(self.session.folder, start=start, first=first, scrollback=SCROLLBACK_LINES) as replay:
             past = replay.to(end)
             assert past.screen is not None
             return past.screen.scrollback(wanted, limit)

@@ -6,7 +6,7 @@ A pure function of the two files: fed again, in whatever chunks, it says the sam
 import msgspec
 
 from vantage.events import AgentBlockBegin, AgentBlockEnd, Event, PtyGap, PtyState
-from vantage.terminal import modes
+from vantage.terminal import floods, modes
 from vantage.terminal.blocks import MOST_MARKS, Block, Origin, Reason, Span, block_id
 from vantage.terminal.journal import Record
 from vantage.terminal.marks import Mark, Marks
@@ -102,12 +102,15 @@ class State(msgspec.Struct):
     echo: bytes = b""
     """What was typed at the prompt, as it was echoed."""
     queries_tail: bytes = b""
+    margins: bool = False
+    """The program scrolls within margins of its own."""
     answer: bytes = b""
     """What the screen answered since the beginning of a question that is not over."""
 
 
 _MOST_ECHO = 8192
-_MOST_UNDRAWN = 1 << 16
+_MOST_UNDRAWN = 1 << 20
+_MARGIN_TAIL = 64
 _STRING_TERMINATOR = b"\x1b\\"
 _PROMPT_MARKS = ("D", "A", "B")
 
@@ -121,6 +124,9 @@ class Terminal:
         self._undrawn: list[bytes] = []
         """What the screen was not shown yet: it is, in one piece, when somebody looks."""
         self._undrawn_size = 0
+        self._shown_tail = b""
+        self.drawn = 0
+        """Bytes that the screen was really fed, so far: what drawing it again would cost."""
         self._marks = Marks(self.state.secret, self.state.raw, self.state.held)
         self._spool = Spool(self.state.spool)
         self._queries = Queries(self.state.queries_tail)
@@ -226,13 +232,25 @@ class Terminal:
             self._show()
 
     def _show(self) -> None:
-        """Feeds the screen with what waits for it."""
+        """Feeds the screen with what waits for it; of a flood, with what it can remember."""
         data = b"".join(self._undrawn)
         self._undrawn.clear()
         self._undrawn_size = 0
-        if self._screen is not None:
-            self._screen.feed(data)
-            self._screen.take_replies()
+        screen = self._screen
+        if screen is None:
+            return
+        if b"\x1b" in data or self._shown_tail:
+            whole = self._shown_tail + data
+            self.state.margins = floods.margins_set(whole, self.state.margins)
+            self._shown_tail = whole[-_MARGIN_TAIL:] if b"\x1b" in whole[-_MARGIN_TAIL:] else b""
+        flood = None if self.state.margins else floods.passable(data, screen.remembers)
+        if flood is not None:
+            screen.feed(data[: flood.start])
+            screen.pass_over(flood.lines)
+            data = data[flood.end :]
+        screen.feed(data)
+        screen.take_replies()
+        self.drawn += len(data)
 
     def _end_sequence(self) -> None:
         """For the screen: it is not shown our marks, and a mark ends whatever sequence was open.
