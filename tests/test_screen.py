@@ -206,6 +206,19 @@ def test_erased_numbers_are_not_used_again(engine):
     assert screen.scrollback().total >= 58
 
 
+@pytest.mark.parametrize("size", [(2, 3), (80, 24), (300, 60), (1000, 500)])
+def test_no_line_is_lost_in_a_flood(engine, size):
+    if engine == "pyte" and size == (1000, 500):
+        return  # the same code as for the others, and minutes of it
+    screen = Screen(*size, engine=engine, scrollback=10**6)
+    count = 9000 if engine == "ghostty" else 1500
+    data = b"".join(b"%x\r\n" % (number % 90) for number in range(count))
+    screen.feed(data)
+    found = screen.scrollback(0, 10**6)
+    assert found.total == count - size[1] + 1
+    assert found.lines == [f"{number % 90:x}" for number in range(found.total)]
+
+
 @settings(max_examples=60)
 @given(lines=st.lists(st.text("ab 日", max_size=30), max_size=60), cuts=st.lists(st.integers(0, 3000), max_size=20))
 def test_scrollback_and_screen_hold_every_line(engine, lines, cuts):
@@ -300,7 +313,7 @@ def test_a_checkpoint_without_scrollback_keeps_the_numbers(engine):
     assert restored.scrollback().lines[0] == "1996"
 
 
-def test_a_checkpoint_of_something_else_is_refused(engine):
+def test_a_checkpoint_of_something_else_is_refused(engine, monkeypatch):
     screen = Screen(20, 5, engine=engine)
     screen.feed(b"text")
     data = screen.encode()
@@ -311,9 +324,9 @@ def test_a_checkpoint_of_something_else_is_refused(engine):
         Screen.decode(b"something", engine=engine)
     with pytest.raises(CheckpointError, match="damaged"):
         Screen.decode(data[:-5], engine=engine)
-    build = kind_of(engine).build.encode()
-    with pytest.raises(CheckpointError, match="feed the bytes again"):
-        Screen.decode(data.replace(build, build[:-1] + b"?"), engine=engine)
+    monkeypatch.setattr(kind_of(engine), "build", "a later one")
+    with pytest.raises(CheckpointError, match=r"a later one.*feed the bytes again"):
+        Screen.decode(data, engine=engine)
 
 
 # Hostile input

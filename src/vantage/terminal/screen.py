@@ -4,6 +4,7 @@ Feeding costs what the engine costs: rows are read when somebody asks, and only 
 bytes into chunks gives the same screen.
 """
 
+import zlib
 from typing import Literal, Self
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -20,7 +21,7 @@ SCROLLBACK_LINES = 10_000
 SCROLLBACK_BYTES = 4 << 20
 MAX_COLS, MAX_ROWS = 1000, 500
 _PIECE = 1 << 18
-_MAGIC = b"vantage screen 1\n"
+_MAGIC = b"vantage screen 2\n"
 _LONGEST_TITLE = 1024
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)))
 
@@ -331,7 +332,7 @@ class Screen:
             state,
             history,
         )
-        return _MAGIC + msgspec.msgpack.encode(checkpoint)
+        return _MAGIC + zlib.compress(msgspec.msgpack.encode(checkpoint), 1)
 
     @classmethod
     def decode(cls, data: bytes, *, engine: EngineName = "auto", scrollback: int | None = None) -> "Screen":
@@ -342,8 +343,8 @@ class Screen:
         if not data.startswith(_MAGIC):
             raise CheckpointError("this is no checkpoint of a screen", hint="feed the bytes again")
         try:
-            checkpoint = msgspec.msgpack.decode(memoryview(data)[len(_MAGIC) :], type=_Checkpoint)
-        except msgspec.MsgspecError as error:
+            checkpoint = msgspec.msgpack.decode(zlib.decompress(memoryview(data)[len(_MAGIC) :]), type=_Checkpoint)
+        except (msgspec.MsgspecError, zlib.error) as error:
             raise CheckpointError(f"the checkpoint is damaged: {error}", hint="feed the bytes again") from error
         kind = kind_of(engine)
         if (checkpoint.engine, checkpoint.build) != (kind.name, kind.build):

@@ -10,15 +10,24 @@ from vantage.terminal.engines._ghostty_native import ACTIVE, SCREEN, Cells, Nati
 from vantage.terminal.engines._ghostty_rows import WRAP
 from vantage.terminal.engines.values import Drained
 
-HISTORY_BYTES = 4 << 20
+HISTORY_BYTES = 2 << 20
 """What the library may keep of rows that left the screen."""
 _LONG_LINE = 64
 """Rows after which a line that has left the screen and still goes on is handed over as far as it has come."""
 
 
+def room(cols: int, rows: int) -> int:
+    """Bytes that the library may use: the screen itself, which counts too, and the history."""
+    return HISTORY_BYTES + 2 * rows * (cols * 8 + 64)
+
+
 def budget(cols: int) -> int:
-    """How many rows may leave the screen before they must be taken: not half of what surely fits."""
-    return HISTORY_BYTES * 2 // (cols * 8 + 64) // 5
+    """How many rows may leave the screen before they must be taken.
+
+    The library drops whole pages of rows, which are large beside wide rows: just after that, little more than half of
+    what would fit is there. And what was counted before a piece comes on top of the piece.
+    """
+    return HISTORY_BYTES // (cols * 8 + 64) // 4
 
 
 class HistoryTap:

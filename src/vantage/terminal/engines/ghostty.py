@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from vantage.terminal.engines import _ghostty_native as native
-from vantage.terminal.engines._ghostty_history import HISTORY_BYTES, HistoryTap, budget
+from vantage.terminal.engines._ghostty_history import HistoryTap, budget, room
 from vantage.terminal.engines._ghostty_native import Cells, Mailbox, Native, check, ffi, init_sized, lib, text_of
 from vantage.terminal.engines._ghostty_rows import RowReader
 from vantage.terminal.engines.values import CheckpointError, Cursor, Drained, Modes, Row
@@ -176,6 +176,7 @@ class GhosttyEngine:
 
     def resize(self, cols: int, rows: int) -> None:
         self._collect()
+        self._set("SCROLLBACK_MAX_BYTES", ffi.new("size_t*", room(cols, rows)))
         check(lib.ghostty_terminal_resize(self._t, cols, rows, 8, 16), f"resize to {cols} by {rows}")
         self.cols, self.rows = self._box.cols, self._box.rows = cols, rows
 
@@ -344,6 +345,6 @@ def _new_terminal(cols: int, rows: int) -> Any:
     out = ffi.new("GhosttyTerminal*")
     check(lib.ghostty_terminal_new(ffi.NULL, out, cols, rows), f"make a screen of {cols} by {rows}")
     _set(out[0], "SCROLLBACK_MAX_LINES", ffi.new("size_t*", 1 << 40))  # dropping by lines is slow; bytes bound it
-    _set(out[0], "SCROLLBACK_MAX_BYTES", ffi.new("size_t*", HISTORY_BYTES))
+    _set(out[0], "SCROLLBACK_MAX_BYTES", ffi.new("size_t*", room(cols, rows)))
     _set(out[0], "CONTINUATION_MAX_BYTES", ffi.new("size_t*", UNFINISHED_BYTES))
     return out[0]
