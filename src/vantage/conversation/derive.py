@@ -5,6 +5,7 @@ places, and passes over what is in the logs already.
 """
 
 import contextlib
+import errno
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import msgspec
 
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, GrowingFile, Log, write_all, write_atomically
-from vantage.errors import NotFound
+from vantage.errors import NotFound, Unavailable
 from vantage.events import Event
 from vantage.terminal.blocks import Block, Span
 from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
@@ -26,13 +27,13 @@ from vantage.terminal.screen import CheckpointError, Screen
 
 VERSION = 1
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""
-SLICE = 1 << 16
+SLICE = 1 << 18
 """Bytes that are derived at once; between two slices others get their turn."""
 DRAWN_APART = 1 << 20
 RAW_APART = 8 << 20
 AT_BLOCK_END = 1 << 16
 """Bytes between two checkpoints: drawn on the screen, or raw (a flood is hardly drawn); raw at the end of a block."""
-SCROLLBACK = 2000
+SCROLLBACK = 1000
 """Lines that a live screen remembers. Older ones are found by drawing the past again."""
 COPY_HERE = 1 << 22
 """Output of a block up to so many bytes is copied `soon`; more of it in the `background`, in a thread."""
@@ -286,23 +287,12 @@ class Derivation:
 
     def _copy(self, block: Block, target: Path) -> None:
         """A block's output as it came, without our marks."""
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        source = GrowingFile(self.folder.raw) if block.raw.size > COPY_HERE else self.raw
-        try:
-            at = 0
+        with (
+            target.open("wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as copy,
+            self.folder.raw.open("rb") as raw,
+        ):
             for span in without(block.raw, block.marks):
-                place = span.start
-                while place < span.end:
-                    data = source.read(place, min(place + (1 << 20), span.end))
-                    if not data:
-                        return
-                    write_all(descriptor, data, at)
-                    at += len(data)
-                    place += len(data)
-        finally:
-            os.close(descriptor)
-            if source is not self.raw:
-                source.close()
+                copy_range(raw.fileno(), copy.fileno(), span)
 
     # checkpoints
 
@@ -387,6 +377,21 @@ def drive(terminal: Terminal, records: deque[Placed], read: Source, end: int) ->
         step.journal = applied = placed.end
         if placed.record.t != "out":  # a time brings nothing about
             yield step
+
+
+def copy_range(source: int, target: int, span: Span) -> None:
+    """Appends a part of a file to another, by way of the kernel where it can."""
+    at = span.start
+    while at < span.end:
+        try:
+            copied = os.copy_file_range(source, target, span.end - at, at)
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise Unavailable(f"the disk takes no more: {error.strerror}", hint="free some space") from error
+            copied = os.write(target, os.pread(source, min(span.end - at, 1 << 20), at))
+        if not copied:
+            return
+        at += copied
 
 
 def without(span: Span, holes: list[Span]) -> Iterator[Span]:

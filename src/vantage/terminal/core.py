@@ -109,7 +109,7 @@ class State(msgspec.Struct):
 
 
 _MOST_ECHO = 8192
-_MOST_UNDRAWN = 1 << 20
+_MOST_UNDRAWN = 4 << 20
 _MARGIN_TAIL = 64
 _STRING_TERMINATOR = b"\x1b\\"
 _PROMPT_MARKS = ("D", "A", "B")
@@ -123,7 +123,8 @@ class Terminal:
         self._screen = screen
         self._undrawn: list[bytes] = []
         """What the screen was not shown yet: it is, in one piece, when somebody looks."""
-        self._undrawn_size = 0
+        self._undrawn_size = self._plain_from = 0
+        """How many bytes that are, and from which piece on they are plain."""
         self._shown_tail = b""
         self.drawn = 0
         """Bytes that the screen was really fed, so far: what drawing it again would cost."""
@@ -152,8 +153,7 @@ class Terminal:
 
     @screen.setter
     def screen(self, screen: Screen | None) -> None:
-        self._undrawn.clear()
-        self._undrawn_size = 0
+        self._undrawn, self._undrawn_size, self._plain_from = [], 0, 0
         self._screen = screen
 
     @property
@@ -201,9 +201,12 @@ class Terminal:
         state = self.state
         if state.block is None and state.pending is not None and state.pending.lines:
             data = self._skip_echo(state.pending, data)
+            self._plain_from = len(self._undrawn)
         self._passed += len(data)
         added = self._spool.add(data)
         self._step.spool += added
+        if not self._spool.plain:
+            self._plain_from = len(self._undrawn)
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
         elif state.pending is None and state.phase == "idle":
@@ -222,7 +225,7 @@ class Terminal:
                 continue
             screen = self.screen
             assert screen is not None
-            screen.feed(piece)
+            self._feed_screen(screen, piece)
             state.answer += screen.take_replies()
             if what == "asked":
                 if state.answer:
@@ -233,23 +236,28 @@ class Terminal:
 
     def _show(self) -> None:
         """Feeds the screen with what waits for it; of a flood, with what it can remember."""
-        data = b"".join(self._undrawn)
-        self._undrawn.clear()
-        self._undrawn_size = 0
+        undrawn, plain = self._undrawn, self._plain_from
+        self._undrawn, self._undrawn_size, self._plain_from = [], 0, 0
         screen = self._screen
         if screen is None:
             return
+        if plain:
+            self._feed_screen(screen, b"".join(undrawn[:plain]))
+        flood = None if self.state.margins else floods.passable(undrawn[plain:], screen.remembers)
+        if flood is not None:
+            self._feed_screen(screen, flood.before)
+            screen.pass_over(flood.lines)
+            self._feed_screen(screen, flood.after)
+        else:
+            self._feed_screen(screen, b"".join(undrawn[plain:]))
+        screen.take_replies()
+
+    def _feed_screen(self, screen: Screen, data: bytes) -> None:
         if b"\x1b" in data or self._shown_tail:
             whole = self._shown_tail + data
             self.state.margins = floods.margins_set(whole, self.state.margins)
             self._shown_tail = whole[-_MARGIN_TAIL:] if b"\x1b" in whole[-_MARGIN_TAIL:] else b""
-        flood = None if self.state.margins else floods.passable(data, screen.remembers)
-        if flood is not None:
-            screen.feed(data[: flood.start])
-            screen.pass_over(flood.lines)
-            data = data[flood.end :]
         screen.feed(data)
-        screen.take_replies()
         self.drawn += len(data)
 
     def _end_sequence(self) -> None:
@@ -364,7 +372,7 @@ class Terminal:
 
     def _command_over(self, mark: Mark) -> None:
         state = self.state
-        if state.pending is not None and state.phase == "sent" and state.block is None:
+        if state.pending is not None and state.phase == "sent" and state.block is None and self._refused():
             self._begin(None)
         if state.block is not None:
             if state.asked is not None:
@@ -374,6 +382,13 @@ class Terminal:
         if mark.status is not None:
             state.last_exit_code = mark.status
         state.phase = modes.after(state.phase, "ended")
+
+    def _refused(self) -> bool:
+        """Whether a prompt ends a command that was given and never began.
+
+        In sh every one begins: a prompt before that is the answer to a line that somebody typed.
+        """
+        return self.state.kind != "sh" or self.state.asked is not None
 
     def _end(self, reason: Reason, exit_code: int | None, mark: Mark | None) -> None:
         state = self.state

@@ -5,49 +5,55 @@ number of lines that have left it. So a flood costs a screen its last lines only
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 LEAST = 1 << 15
 """Bytes below which it is not worth looking."""
-_PLAIN = bytes([0x09, 0x0A, 0x0D, *range(0x20, 0x7F), *range(0x80, 0x100)])
-_SPECIAL = re.compile(rb"[^\t\n\r\x20-\x7e\x80-\xff]|\xc2[\x80-\x9f]")
 _MARGINS = re.compile(rb"\x1b(?:\[([0-9;]*)r|\[\?([0-9;]*)([hl])|(c)|\[(!)p)")
 
 
 class Flood(NamedTuple):
-    """Bytes from `start` to `end` that may be passed over; they have `lines` line ends, the last one at their end."""
+    """What comes before, how many lines are passed over, and what comes after them, from the start of a line on."""
 
-    start: int
-    end: int
+    before: bytes
     lines: int
+    after: bytes
 
 
-def passable(data: bytes, keep: int) -> Flood | None:
-    """What may be passed over when the last `keep` lines are shown; None when it is not worth it."""
-    if len(data) < LEAST:
+def passable(plain: Sequence[bytes], keep: int) -> Flood | None:
+    """Plain pieces of output of which the last `keep` lines must be shown; None when passing over is not worth it."""
+    if sum(map(len, plain)) < LEAST:
         return None
-    start = data.rfind(b"\x1b") + 1
-    if start:
-        start = data.find(b"\n", start) + 1  # behind the line of the last sequence, wherever that ends
-        if not start:
-            return None
-    plain = data[start:]
-    if plain.translate(None, _PLAIN) or (b"\xc2" in plain and _SPECIAL.search(plain)):
+    first = plain[0].find(b"\n") + 1  # the line that was begun before is shown as it is
+    if not first:
         return None
-    end = len(plain)
-    for _ in range(keep):
-        end = plain.rfind(b"\n", 0, end)
-        if end < 0:
+    lines, index = 0, len(plain)
+    while lines <= keep:
+        index -= 1
+        if index < 0:
             return None
-    end = _line_start(plain, end)
-    head = plain[:end]
-    return Flood(start, start + end, head.count(b"\n")) if end > LEAST // 2 else None
+        lines += plain[index].count(b"\n")
+    piece = plain[index]
+    cut = _line_start(piece, _cut(piece, lines - keep), first if index == 0 else 0)
+    passed = sum(one.count(b"\n") for one in plain[:index]) + piece.count(b"\n", 0, cut) - 1
+    if cut == 0 or passed <= 1:
+        return None
+    return Flood(plain[0][:first], passed, piece[cut:] + b"".join(plain[index + 1 :]))
 
 
-def _line_start(plain: bytes, end: int) -> int:
+def _cut(piece: bytes, spare: int) -> int:
+    """A place in a piece before which at most `spare` of its lines end: about where they do, found in a few steps."""
+    size = len(piece)
+    while size and piece.count(b"\n", 0, size) > spare:
+        size = size * 3 // 4
+    return size
+
+
+def _line_start(plain: bytes, end: int, least: int) -> int:
     """Behind the last CRLF before `end` that an ASCII character follows: there the cursor is surely in column 0."""
-    while (end := plain.rfind(b"\r\n", 0, end)) > 0:
-        if 0x20 <= plain[end + 2] < 0x7F:
+    while (end := plain.rfind(b"\r\n", least, end)) > 0:
+        if end + 2 < len(plain) and 0x20 <= plain[end + 2] < 0x7F:
             return end + 2
     return 0
 

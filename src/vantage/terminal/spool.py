@@ -16,6 +16,7 @@ PROMPT = b"\x1e"
 """A prompt's place in the spool. A program's own 0x1E is removed."""
 
 _REMOVED = bytes([*range(0x08), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
+_REMOVED_AND_CR = _REMOVED + b"\r"
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")
 
 # The rest of each kind of sequence, from where it was cut; an ESC begins the next one, whatever this one was.
@@ -67,6 +68,8 @@ class Spool:
         self.length = state.length
         self.alternate = False
         """Whether an alternate screen was asked for since somebody set this to False."""
+        self.plain = True
+        """Whether what was last added had nothing in it but characters, tabs and line ends."""
         self._state: State = state.state
         self._parameters = state.parameters
         self._carriage = state.carriage
@@ -86,15 +89,26 @@ class Spool:
 
     def add(self, data: bytes) -> bytes:
         """What these bytes add to the spool."""
+        plain = self._state == "ground"
         if self._partial or not data.isascii():
-            data = self._decode(data)
+            data, plain = self._decode(data, plain)
         if self._state != "ground":
             data = self._continue(data)
         if b"\x1b" in data:
             data = self._without_escapes(data)
+            plain = False
         if not data.isascii() and b"\xc2" in data:
-            data = _C1.sub(b"", data)
-        return self._ended(data.translate(None, _REMOVED))
+            data, removed = _C1.subn(b"", data)
+            plain = plain and not removed
+        returns = data.count(b"\r")
+        if returns and not self._carriage and returns == data.count(b"\r\n"):
+            added = data.translate(None, _REMOVED_AND_CR)  # the usual case in one pass: every CR is half of a CRLF
+            self.plain = plain and len(added) + returns == len(data)
+            self.length += len(added)
+            return added
+        added = data.translate(None, _REMOVED)
+        self.plain = plain and len(added) == len(data)
+        return self._ended(added)
 
     def prompt(self) -> bytes:
         """A prompt stands here."""
@@ -109,7 +123,9 @@ class Spool:
 
     def settle(self) -> bytes:
         """A mark stands here: what was held back can get no second half any more."""
-        added = b"\xef\xbf\xbd" if self._partial and self._state not in ("osc", "string") else b""
+        added = self._decoder.decode(b"", final=True).encode() if self._partial else b""
+        if self._state in ("osc", "string"):
+            added = b""
         self._decoder.reset()
         self._partial = False
         self._state = "ground"
@@ -120,10 +136,15 @@ class Spool:
         self.length += len(added)
         return added
 
-    def _decode(self, data: bytes) -> bytes:
-        text = self._decoder.decode(data)
-        self._partial = bool(self._decoder.getstate()[0])
-        return text.encode()
+    def _decode(self, data: bytes, plain: bool = True) -> tuple[bytes, bool]:
+        """Whole characters, and whether they are the bytes that came."""
+        before = self._decoder.getstate()[0] if self._partial else b""
+        decoded = self._decoder.decode(data).encode()
+        behind = self._decoder.getstate()[0]
+        self._partial = bool(behind)
+        return decoded, plain and len(decoded) + len(behind) == len(before) + len(
+            data
+        ) and b"\xef\xbf\xbd" not in decoded
 
     def _continue(self, data: bytes) -> bytes:
         """Drops what belongs to a sequence that an earlier chunk began."""
