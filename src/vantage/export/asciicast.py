@@ -1,16 +1,15 @@
 """A terminal as an asciicast (version 3), which asciinema and its web player show.
 
-A header, then a line for each event: seconds since the event before it, its code, its data. What is printed is what our
-own screen was given to draw, so the same screens come out of it.
+A header, then a line for each event: seconds since the event before it, its code, its data. What is printed in it is
+what our own screen was shown, so the same screens come out of it.
 """
 
-import codecs
 import json
 from collections.abc import Iterator
 
 from vantage.conversation.files import ConversationFolder
 from vantage.export.ansi import repaint
-from vantage.export.recording import Beat, Progress, Recording, Tap, started
+from vantage.export.recording import Beat, Printed, Progress, Recording, started
 from vantage.terminal.frames import ScreenSnapshot
 from vantage.text.sanitize import one_line
 
@@ -34,7 +33,6 @@ class _Writer:
         self._recording = recording
         self._last = 0
         """When the last event was, in ms since the epoch."""
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._printed: list[str] = []
         """What one millisecond brought: one event."""
         self._at = 0
@@ -45,19 +43,26 @@ class _Writer:
     def lines(self, progress: Progress) -> Iterator[str]:
         recording = self._recording
         beats = started(recording.beats(progress), recording)
-        opening = ScreenSnapshot.of(recording.screen, recording.ms, styled=True)
-        recording.screen.close()
-        tap = recording.terminal.screen = Tap(opening.cols, opening.rows_count)
-        self._last, self._size = recording.ms, tap.size
+        opening = self._opening()
+        self._last, self._size = recording.ms, (opening.cols, opening.rows_count)
         yield self._header(opening)
         if recording.dropped:
             yield self._event(recording.ms, "m", f"{recording.dropped:,} bytes of output before this were dropped")
             yield self._event(recording.ms, "o", repaint(opening))
+        printed = Printed(recording.terminal.state)
         for beat in beats:
-            yield from self._beat(beat, tap)
+            yield from self._beat(beat, printed)
         yield from self._flush()
         if self._ended is not None:
             yield self._event(self._ended[0], "x", self._ended[1])
+
+    def _opening(self) -> ScreenSnapshot:
+        """The first screen. None is drawn from here on."""
+        terminal = self._recording.terminal
+        assert terminal.screen is not None
+        with terminal.screen as screen:
+            terminal.screen = None
+            return ScreenSnapshot.of(screen, self._recording.ms, styled=True)
 
     def _header(self, opening: ScreenSnapshot) -> str:
         settings = self._settings
@@ -71,7 +76,7 @@ class _Writer:
         }
         return json.dumps(header, ensure_ascii=False) + "\n"
 
-    def _beat(self, beat: Beat, tap: Tap) -> Iterator[str]:
+    def _beat(self, beat: Beat, printed: Printed) -> Iterator[str]:
         if beat.step is None:
             return
         if self._ended is not None and (beat.record is None or beat.record.t in ("shell", "exec")):
@@ -84,12 +89,13 @@ class _Writer:
         for block in beat.step.begun:
             yield from self._flush()
             yield self._event(beat.ms, "m", marker(block.cmd))
-        if text := self._decoder.decode(tap.take()).replace("\0", ""):
+        if text := printed.of(beat):
             self._printed.append(text)
-        if tap.size != self._size:
+        state = self._recording.terminal.state
+        if beat.record is not None and (state.cols, state.rows) != self._size:
             yield from self._flush()
-            self._size = tap.size
-            yield self._event(beat.ms, "r", "{}x{}".format(*tap.size))
+            self._size = (state.cols, state.rows)
+            yield self._event(beat.ms, "r", f"{state.cols}x{state.rows}")
         if beat.record is not None and beat.record.t == "exit":
             yield from self._flush()
             status = beat.record.status

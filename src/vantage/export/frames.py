@@ -10,6 +10,7 @@ from vantage.terminal.blocks import Block
 from vantage.terminal.engines.values import Cursor, Run
 from vantage.terminal.frames import Deltas, RowText, ScreenDelta
 from vantage.terminal.journal import Record
+from vantage.terminal.screen import Screen
 
 PER_SECOND = 10
 MOST_FRAMES = 20_000
@@ -105,8 +106,10 @@ class _Camera:
 
     def see(self, beat: Beat) -> None:
         if beat.step is None:
-            self._until(beat.ms)
+            self._until(beat.ms - 1)
+            self._waiting = self._deltas.due_at() is not None
             return
+        _ = self._screen  # a terminal draws when somebody looks
         record = beat.record
         if record is None or record.t in ("shell", "size"):
             self._coalesced |= self._waiting and beat.ms > self._drawn
@@ -154,8 +157,14 @@ class _Camera:
 
     # frames
 
+    @property
+    def _screen(self) -> Screen:
+        screen = self._recording.terminal.screen
+        assert screen is not None
+        return screen
+
     def _fresh_deltas(self) -> Deltas:
-        return Deltas(self._recording.screen, per_second=1000 / self._interval, styled=True)
+        return Deltas(self._screen, per_second=1000 / self._interval, styled=True)
 
     def _until(self, now: int) -> None:
         """Takes what is due up to a time, before anything else happens."""

@@ -462,7 +462,7 @@
     return name !== undefined;
   };
   addEventListener("hashchange", jump);
-  new ResizeObserver(() => fit()).observe($("left"));
+  new ResizeObserver(() => requestAnimationFrame(fit)).observe($("left"));
   dark.addEventListener("change", paint);
 
   const day = new Date(film.start);

@@ -4,6 +4,7 @@ A `Recording` derives the terminal anew, so blocks and screens are what they wer
 hold the shell's secret). Times never go back, even where the clock did.
 """
 
+import codecs
 import contextlib
 import re
 from collections.abc import Callable, Iterator
@@ -15,7 +16,8 @@ from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.errors import NotFound
 from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
 from vantage.terminal.journal import Record, read_records
-from vantage.terminal.screen import Changes, CheckpointError, Screen
+from vantage.terminal.marks import Mark, Marks
+from vantage.terminal.screen import CheckpointError, Screen
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
@@ -25,13 +27,18 @@ _JOURNAL_PIECE = 1 << 20
 _MARK = re.compile(rb"(\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
+# From the last ESC on: a control sequence, a string with its end, or an escape sequence that begins no string.
+_WHOLE_SEQUENCE = re.compile(r"$|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[ -/]*[0-OQ-WYZ\\`-~])")
+
+
 class Beat(msgspec.Struct, frozen=True):
     """Something that happened `ms` after the epoch. Without `step`, time has only gone on."""
 
     ms: int
     step: Step | None = None
     record: Record | None = None
-    """What the journal says; nothing where the terminal printed something."""
+    """What the journal says; nothing where the terminal printed `data`."""
+    data: bytes = b""
 
 
 def dropped(folder: ConversationFolder) -> int:
@@ -82,7 +89,7 @@ class Recording:
                 if record.ts > self.ms:
                     self.ms = record.ts
                     yield Beat(self.ms)
-                yield self._beat(self.terminal.record(record), record)
+                yield Beat(self.ms, self.terminal.record(record), record)
             yield from self._output(raw, end)
             progress(end, end)
         finally:
@@ -95,21 +102,11 @@ class Recording:
             if not data:
                 return
             for piece in filter(None, _MARK.split(data)):
-                yield self._beat(self.terminal.feed(piece))
-
-    def _beat(self, step: Step, record: Record | None = None) -> Beat:
-        _ = self.screen
-        return Beat(self.ms, step, record)
-
-    @property
-    def screen(self) -> Screen:
-        """Drawn up to here: a terminal draws when somebody looks."""
-        screen = self.terminal.screen
-        assert screen is not None
-        return screen
+                yield Beat(self.ms, self.terminal.feed(piece), data=piece)
 
     def close(self) -> None:
-        self.screen.close()
+        if self.terminal.screen is not None:
+            self.terminal.screen.close()
 
 
 def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
@@ -122,35 +119,42 @@ def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
     return beats
 
 
-class Tap(Screen):
-    """A screen that shows nothing and remembers what it was given to draw."""
+class Printed:
+    """The output as text, as screens are shown it: without our marks, no character cut in two.
 
-    def __init__(self, cols: int, rows: int) -> None:
-        self._given: list[bytes] = []
-        self._size = cols, rows
+    A mark of ours ends whatever was open before it, a sequence or a character.
+    """
 
-    def feed(self, data: bytes) -> Changes:
-        self._given.append(data)
-        return Changes(self)
+    def __init__(self, state: State) -> None:
+        self._marks = Marks(state.secret, state.raw, state.held)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._open = ""
+        """A sequence that has begun and not ended."""
 
-    def resize(self, cols: int, rows: int) -> Changes:
-        self._size = cols, rows
-        return Changes(self)
+    def of(self, beat: Beat) -> str:
+        """What a beat printed."""
+        if beat.record is None:
+            return "".join(map(self._text, self._marks.split(beat.data))).replace("\0", "")
+        if beat.record.t not in ("shell", "exit", "lost"):
+            return ""
+        held = self._text(self._marks.release()) + self._end()
+        if beat.record.t == "shell":
+            self._marks.secret = beat.record.secret
+        return held
 
-    def take_replies(self) -> bytes:
-        return b""
+    def _text(self, piece: bytes | Mark) -> str:
+        if isinstance(piece, Mark):
+            return self._end()
+        text = self._decoder.decode(piece)
+        escape = text.rfind("\x1b")
+        last = text[escape:] if escape >= 0 else self._open + text if self._open else ""
+        self._open = "" if _WHOLE_SEQUENCE.match(last) else last
+        return text
 
-    def take(self) -> bytes:
-        """What it was given since this was last asked."""
-        given, self._given = b"".join(self._given), []
-        return given
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return self._size
-
-    def close(self) -> None:
-        """There is nothing to free."""
+    def _end(self) -> str:
+        end = self._decoder.decode(b"", final=True) + ("\x1b\\" if self._open else "")
+        self._open = ""
+        return end
 
 
 def _records(journal: GrowingFile, at: int) -> Iterator[Record]:
