@@ -273,14 +273,21 @@ class Session:
 
     def _do_jobs(self) -> None:
         jobs, self._jobs = self._jobs, []
-        for job in jobs:
-            job()
+        try:
+            for job in jobs:
+                job()
+        except Unavailable:
+            self._loop.call_later(RETRY_S, self._reload)
 
     def _in_background(self, job: Callable[[], None]) -> None:
         self._loop.run_in_executor(None, job).add_done_callback(self._background_done)
 
     def _background_done(self, done: "asyncio.Future[None]") -> None:
-        if not done.cancelled():
+        if done.cancelled():
+            return
+        if isinstance(done.exception(), Unavailable):
+            self._loop.call_later(RETRY_S, self._reload)
+        else:
             done.result()
             self.derivation.adopt_screen()
             self._wake()
@@ -420,8 +427,8 @@ class Session:
         self._loop.create_task(self._poke())
 
     def is_shell(self, pid: int | None) -> bool:
-        """Whether this is the shell that was started with our hooks."""
-        return pid is not None and pid == self.state.pid and _reads(pid, self.shell_folder(self.state.shell_id))
+        """Whether this is the shell that was started with our hooks, or a copy of it that is no other program yet."""
+        return pid is not None and _reads(pid, self.shell_folder(self.state.shell_id))
 
     def _in_editor(self) -> bool:
         """Only a line editor asks for pastes in brackets: `read -n 1` has the terminal in the same mode otherwise."""

@@ -61,6 +61,8 @@ class AgentTerminal(ScreenVerbs):
         self._cursor: int | None = None
         self._giving = False
         """A command is on its way into the shell."""
+        self._entered: int | None = None
+        """The prompt at which a line was typed last: the shell's next word is about that line."""
 
     @property
     def id(self) -> str:
@@ -120,6 +122,7 @@ class AgentTerminal(ScreenVerbs):
         _check_command(command, cwd)
         self._check_keyboard()
         await self.session.join_host()
+        await self._line_taken()
         self._check_idle()
         self._giving = True
         try:
@@ -129,6 +132,14 @@ class AgentTerminal(ScreenVerbs):
             self._giving = False
         self._cursor = block.spool.start
         return block, note
+
+    async def _line_taken(self) -> None:
+        """A line that was typed at the prompt comes first: until the shell runs it, or shows another prompt."""
+        await self.session.until(lambda: not self._at_prompt() or self.session.state.cycle != self._entered, PATIENCE_S)
+        self._entered = None
+
+    def _at_prompt(self) -> bool:
+        return self.session.state.phase in ("starting", "prompting", "idle")
 
     def _check_idle(self) -> None:
         state = self.session.state
@@ -254,6 +265,8 @@ class AgentTerminal(ScreenVerbs):
             check = "secret"
         elif self.session.settings.allow_secret_input:
             check = "none"
+        if self._at_prompt() and any(b"\r" in piece or b"\n" in piece for piece in pieces):
+            self._entered = self.session.state.cycle
         size, written = sum(map(len, pieces)), 0
         for number, piece in enumerate(pieces):
             if number and pause:
@@ -485,6 +498,7 @@ class AgentTerminal(ScreenVerbs):
 
     async def end_session(self, session_id: str, *, force: bool = False) -> results.Ended:
         """Ends an interactive program: politely where we know how, then harder. Says which way it took."""
+        self._check_keyboard()
         await self.session.join_host()
         block_id = self._block_of(session_id)
         if block_id is None:

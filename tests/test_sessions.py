@@ -1,0 +1,468 @@
+"""Interactive sessions against real shells and programs: typing, secrets, and every way to end."""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from terminal_home import agent_terminal, leftovers
+from vantage.errors import Busy, Conflict, InputError, KeyboardTaken, NoSecretPrompt, NotFound, NotRunning, SecretPrompt
+
+KINDS = ("bash", "zsh", "fish", "sh")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A Python program in a file; the command that runs it."""
+
+    def write(text):
+        (tmp_path / "program.py").write_text("import os, signal, sys, time\n" + text)
+        return f"python3 -u {tmp_path}/program.py"
+
+    return write
+
+
+async def test_a_conversation_with_a_program(home, kind):
+    async with agent_terminal(home, shell=kind) as t:
+        assert (await t.status()).mode == "idle"
+        session = await t.exec_interactive("cat")
+        await t.wait_for({"foreground": "cat"})
+        status = await t.status()
+        assert (status.mode, status.active_session_id) == ("interactive", session.session_id)
+        assert (status.active_block_id, status.foreground) == (session.block_id, "cat")
+        sent = await t.send("hello", session_id=session.session_id)
+        assert sent.cursor == session.cursor
+        await t.enter()
+        said = await t.wait_for("hello\nhello\n", from_cursor=session.cursor)
+        assert said.matched
+        await t.keys(["w", "o", "x", "Backspace", "r", "l", "d", "Enter"])
+        assert (await t.wait_for("\nworld\n", from_cursor=said.cursor)).matched
+        await t.ctrl_d()
+        assert (await t.wait_for("EOF", session_id=session.session_id)).reason == "eof"
+        assert (await t.wait_for("PROMPT")).matched
+        block = (await t.read_block(session.block_id)).block
+        assert (block.exit_code, block.done_because, block.origin) == (0, "mark", "interactive")
+        assert (await t.status()).mode == "idle"
+
+
+async def test_the_whole_transcript_is_one_block(home):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("read -p 'Name: ' n; read -p 'Age: ' a; echo $n is $a")
+        await t.wait_for("Name: ")
+        await t.send("Ada\r")
+        await t.wait_for("Age: ")
+        await t.send("36\r")
+        await t.wait_for("EOF", session_id=session.session_id)
+        assert (await t.read_block(session.block_id)).output == "Name: Ada\nAge: 36\nAda is 36\n"
+
+
+async def test_ids_of_sessions(home):
+    async with agent_terminal(home) as t:
+        first = await t.exec_interactive("true")
+        await t.wait_for("EOF", session_id=first.session_id)
+        second = await t.exec_interactive("cat")
+        for verb in (t.enter, t.ctrl_c, t.ctrl_d):
+            with pytest.raises(Conflict, match="has ended"):
+                await verb(session_id=first.session_id)
+            with pytest.raises(NotFound, match="no session"):
+                await verb(session_id="s-nobody")
+        with pytest.raises(Conflict, match="has ended"):
+            await t.send("x", session_id=first.session_id)
+        with pytest.raises(Conflict, match="has ended"):
+            await t.keys("x", session_id=first.session_id)
+        assert (await t.end_session(first.session_id)).how == "already_ended"
+        with pytest.raises(NotFound, match="no session"):
+            await t.end_session("s-nobody")
+        assert (await t.read_block(second.block_id)).output == ""
+
+
+async def test_typing_where_nothing_runs(home):
+    async with agent_terminal(home) as t:
+        for call in (t.send("x"), t.keys("x"), t.ctrl_c(), t.ctrl_d(), t.enter()):
+            with pytest.raises(NotRunning, match="exec_block"):
+                await call
+        await t.exec_block("exit")
+        with pytest.raises(NotRunning):
+            await t.send("x")
+
+
+async def test_a_command_that_is_typed_is_a_block_too(home, kind):
+    async with agent_terminal(home, shell=kind) as t:
+        await t.exec_block("true")
+        await t.send("echo ty''ped; sh -c 'exit 3'\r")
+        assert (await t.wait_for("typed\n")).matched
+        assert (await t.wait_for("PROMPT")).matched
+        assert (await t.status()).last_exit_code == 3
+        if kind != "sh":  # it has no line editor, and nothing that tells when a line is accepted
+            block = (await t.blocks()).blocks[-1]
+            assert (block.origin, block.exit_code) == ("typed", 3)
+            assert block.cmd == "echo ty''ped; sh -c 'exit 3'"
+            assert (await t.read_block(block.block_id)).output == "typed\n"
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
+async def test_a_command_right_behind_a_typed_line(home, kind):
+    """The shell's next word is about the line; the command has its own."""
+    async with agent_terminal(home, shell=kind) as t:
+        await t.exec_block("true")
+        for n in range(5):
+            await t.send(f"echo ty''ped {n}\r")
+            try:
+                ran = await t.exec_block(f"echo given {n}")
+            except Busy:  # the line runs
+                await t.session.until(lambda: t.session.state.phase == "idle")
+                ran = await t.exec_block(f"echo given {n}")
+            assert (ran.output, ran.done_because) == (f"given {n}\n", "mark")
+        await t.enter()
+        assert (await t.exec_block("echo given")).output == "given\n"
+
+
+# every way to end
+
+
+async def test_programs_that_are_left_politely(home):
+    async with agent_terminal(home) as t:
+        for command, ready in (
+            ("cat", {"foreground": "cat"}),
+            ("python3 -q", ">>> "),
+            ("sqlite3", "sqlite> "),
+            ("bash --norc", {"foreground": "bash"}),
+            ("less /etc/passwd", {"screen": "root:"}),
+            ("vim -u NONE", {"all": [{"screen": "~"}, {"foreground": "vim"}]}),
+        ):
+            session = await t.exec_interactive(command)
+            await t.wait_for(ready)
+            if command.startswith("bash"):
+                await t.send("echo rea''dy\r")
+                await t.wait_for("ready\n")
+            ended = await t.end_session(session.session_id)
+            assert (command, ended.how) == (command, "exit")
+            block = (await t.read_block(session.block_id)).block
+            assert block.done_because == "ended"
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
+ENDINGS = {
+    "ctrl_c": "print('up'); time.sleep(1000)",
+    "terminate": "signal.signal(2, signal.SIG_IGN); print('up'); time.sleep(1000)",
+    "kill": "signal.signal(2, signal.SIG_IGN); signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(1000)",
+}
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+async def test_harder_and_harder(home, program, how, monkeypatch):
+    monkeypatch.setattr("vantage.conversation.verbs.PATIENCE_S", 0.2)
+    monkeypatch.setattr("vantage.conversation.endings.POLITE", {})
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive(program(ENDINGS[how]))
+        await t.wait_for("up")
+        assert (await t.end_session(session.session_id)).how == how
+        assert (await t.end_session(session.session_id)).how == "already_ended"
+        block = (await t.read_block(session.block_id)).block
+        assert (block.done_because, block.running) == ("ended", False)
+        ran = await t.exec_block("echo on")
+        assert (ran.output, ran.note) == ("on\n", "")  # the shell itself is not ended
+
+
+async def test_force(home, program):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("python3 -q")
+        await t.wait_for(">>> ")
+        assert (await t.end_session(session.session_id, force=True)).how == "terminate"
+        assert (await t.read_block(session.block_id)).block.exit_code == 143
+        assert (await t.exec_block("echo on")).note == ""
+
+
+async def test_a_builtin_of_the_shell_is_interrupted(home):
+    """`read` waits in the shell itself: leaving a shell by `exit` would be an answer to it."""
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("read -p 'Name: ' name; echo \"<$name>\"")
+        await t.wait_for("Name: ")
+        assert (await t.end_session(session.session_id)).how == "ctrl_c"
+        assert "exit" not in (await t.read_block(session.block_id)).output
+        assert (await t.exec_block("echo on")).note == ""
+
+
+async def test_ending_a_session_ends_at_its_prompt(home):
+    async with agent_terminal(home) as t:
+        for _ in range(5):
+            session = await t.exec_interactive("cat")
+            await t.end_session(session.session_id)
+            assert (await t.exec_block("echo on")).output == "on\n"
+
+
+async def test_stopped_programs(home, program):
+    """A stopped program is no end of the shell; what is stopped can be ended."""
+    async with agent_terminal(home) as t:
+        stopped = await t.exec_block(program("print('up'); os.kill(os.getpid(), signal.SIGSTOP); print('on')"))
+        assert (stopped.exit_code, stopped.done_because) == (128 + 19, "mark")
+        assert stopped.output.startswith("up\n")
+        back = await t.exec_interactive("fg")
+        assert (await t.wait_for("on\n")).matched
+        assert (await t.wait_for("EOF", session_id=back.session_id)).matched
+        suspended = await t.exec_interactive("cat")
+        await t.wait_for({"foreground": "cat"})
+        await t.keys("C-z")
+        assert (await t.wait_for("PROMPT")).matched
+        assert (await t.read_block(suspended.block_id)).block.exit_code == 128 + 20
+        assert (await t.reset()).ok
+    assert not [line for line in leftovers().values() if "cat" in line.split()]
+
+
+async def test_a_program_that_somebody_stops(home, program):
+    """Without job control nobody takes the terminal back: it has to be woken to be ended."""
+    async with agent_terminal(home, shell="bash") as t:
+        session = await t.exec_interactive(f"set +m; {program('print(os.getpid()); time.sleep(1000)')}")
+        pid = int((await t.wait_for("[0-9]+", regex=True, from_cursor=session.cursor)).match_text)
+        os.kill(pid, 19)
+        assert (await t.end_session(session.session_id)).how in ("terminate", "kill")
+        assert not Path(f"/proc/{pid}").exists()
+
+
+# reset
+
+
+async def test_reset_ends_a_whole_tree(home, program):
+    text = """
+for n in range(50):
+    if os.fork() == 0:
+        if n % 3 == 0: os.setpgid(0, 0)
+        if n % 3 == 1: signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        time.sleep(1000)
+print('grown')
+time.sleep(1000)
+"""
+    async with agent_terminal(home) as t:
+        await t.exec_block("echo before")
+        session = await t.exec_interactive(program(text))
+        await t.wait_for("grown")
+        assert len([line for line in leftovers().values() if "program.py" in line]) == 51
+        before = await t.status()
+        fresh = await t.reset()
+        assert fresh.pid != before.pid
+        assert not [line for line in leftovers().values() if "program.py" in line]
+        block = (await t.read_block(session.block_id)).block
+        assert block.done_because == "reset"
+        assert (await t.status()).mode == "idle"
+        after = await t.exec_block("echo after")
+        assert (after.output, after.note) == ("after\n", "")
+        assert [b.cmd for b in (await t.blocks()).blocks][::2] == ["echo before", "echo after"]
+        assert (await t.read_block("b1")).output == "before\n"
+
+
+async def test_reset_before_anything_and_twice(home, kind):
+    async with agent_terminal(home, shell=kind) as t:
+        assert (await t.reset()).pid
+        assert (await t.reset()).pid
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
+async def test_a_wait_ends_with_a_reset(home):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("cat")
+        wait = asyncio.ensure_future(t.wait_for("never", session_id=session.session_id))
+        await t.status()  # the wait stands
+        await t.reset()
+        assert (await wait).reason == "exited"
+
+
+# size
+
+
+async def test_the_program_sees_a_resize(home, program):
+    text = """
+signal.signal(signal.SIGWINCH, lambda *_: print('size', *os.get_terminal_size()))
+print('start', *os.get_terminal_size())
+while True: time.sleep(1000)
+"""
+    async with agent_terminal(home, cols=70, rows=20) as t:
+        session = await t.exec_interactive(program(text))
+        assert (await t.wait_for("start 70 20")).matched
+        await t.resize(101, 33)
+        assert (await t.wait_for("size 101 33")).matched
+        status = await t.status()
+        assert (status.cols, status.rows) == (101, 33)
+        screen = await t.read_screen()
+        assert (screen.cols, screen.rows_count) == (101, 33)
+        await t.end_session(session.session_id)
+        assert (await t.exec_block("stty size")).output == "33 101\n"
+        await t.reset()
+        assert (await t.exec_block("stty size")).output == "33 101\n"
+        for cols, rows in ((1, 20), (1001, 20), (80, 0), (80, 501), ("80", 24)):
+            with pytest.raises(InputError, match=r"cols|rows"):
+                await t.resize(cols, rows)
+
+
+# secrets
+
+
+def in_files(home, secret):
+    """Files below the home that have it."""
+    files = [path for path in home.rglob("*") if path.is_file() and not path.is_symlink()]
+    return [path for path in files if secret in path.read_bytes()]
+
+
+SECRET = "correct-horse-battery"
+ASKS = {
+    "read -s": "read -r -s -p 'Password: ' x; echo; test \"$x\" = correct-horse-''battery && echo gran''ted",
+    "getpass": "python3 -c \"import getpass; x = getpass.getpass(); print('gran' 'ted' * (x[8:] == 'horse-battery'))\"",
+    "stty": "printf Password:; stty -echo; read x; stty echo; test ${#x} = 21 && echo gran''ted",
+}
+
+
+@pytest.mark.parametrize("how", ASKS)
+async def test_secrets(home, how):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive(ASKS[how])
+        assert (await t.wait_for({"secret_prompt": True})).matched
+        assert (await t.status()).awaiting_secret
+        for call in (t.send("oops\r"), t.keys(["o", "Enter"]), t.enter(), t.send("x", paste=True)):
+            with pytest.raises(SecretPrompt) as refused:
+                await call
+            assert (refused.value.code, refused.value.status) == ("secret_prompt", 409)
+            assert "secret" in refused.value.hint
+        await t.send(SECRET + "\r", secret=True)
+        assert (await t.wait_for("granted", from_cursor=session.cursor)).matched
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+        with pytest.raises(NoSecretPrompt) as refused:
+            await t.send(SECRET + "\r", secret=True)
+        assert refused.value.status == 409
+        assert not (await t.status()).awaiting_secret
+        assert SECRET not in (await t.read_screen()).text
+        assert SECRET not in (await t.read_spool()).text
+        await t.session.until(lambda: not t.session.derivation._copying)
+        assert in_files(home, SECRET.encode()) == []
+        assert in_files(home, b"assword:")  # what was said is there
+
+
+async def test_a_secret_prompt_can_be_left(home):
+    async with agent_terminal(home) as t:
+        first = await t.exec_interactive("read -s -p 'Password: ' x")
+        await t.wait_for({"secret_prompt": True})
+        await t.ctrl_c()
+        assert (await t.wait_for("EOF", session_id=first.session_id)).matched
+        second = await t.exec_interactive("sh -c 'stty -echo; cat; stty echo'")
+        await t.wait_for({"secret_prompt": True})
+        await t.ctrl_d()
+        assert (await t.wait_for("EOF", session_id=second.session_id)).matched
+        third = await t.exec_interactive("read -s -p 'Password: ' x")
+        await t.wait_for({"secret_prompt": True})
+        assert (await t.end_session(third.session_id)).how == "ctrl_c"
+
+
+async def test_secrets_may_be_allowed(home):
+    async with agent_terminal(home, allow_secret_input=True) as t:
+        session = await t.exec_interactive("read -s -p 'Password: ' x; echo; echo \"${#x}\"")
+        await t.wait_for({"secret_prompt": True})
+        await t.send("four\r")
+        assert (await t.wait_for("^4$", regex=True)).matched
+        await t.wait_for("EOF", session_id=session.session_id)
+
+
+# the keyboard
+
+
+async def test_the_keyboard_is_taken(home):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("cat")
+        t.take_keyboard("ada")
+        assert (await t.status()).keyboard == "client:ada"
+        for call in (
+            t.exec_block("true"),
+            t.exec_interactive("true"),
+            t.send("x"),
+            t.keys("x"),
+            t.enter(),
+            t.ctrl_c(),
+            t.ctrl_d(),
+            t.reset(),
+            t.end_session(session.session_id),
+        ):
+            with pytest.raises(KeyboardTaken, match="client:ada") as taken:
+                await call
+            assert (taken.value.code, taken.value.status) == ("keyboard_taken", 409)
+        t.release_keyboard("bob")
+        assert (await t.status()).keyboard == "client:ada"
+        t.release_keyboard("ada")
+        await t.ctrl_d()
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+
+
+# much input, and nobody who reads it
+
+
+async def test_a_program_that_never_reads(home, program):
+    async with agent_terminal(home) as t:
+        await t.exec_interactive(program("print('up'); time.sleep(1000)"))
+        await t.wait_for("up")
+        with pytest.raises(Conflict, match=r"does not read its input: [0-9,]+ of 200,000 bytes") as full:
+            await t.send("nobody reads this..\n" * 10_000)
+        assert int(re.search("([0-9,]+) of", str(full.value))[1].replace(",", "")) < 200_000
+        await t.ctrl_c()
+        assert (await t.wait_for("PROMPT")).matched
+        ran = await t.exec_block("echo on")  # no ghost types the rest
+        assert ran.output == "on\n"
+        assert len((await t.blocks()).blocks) == 2
+
+
+@pytest.mark.parametrize("paste", [False, True])
+async def test_two_megabytes_arrive_whole(home, tmp_path, paste):
+    text = "".join(f"{n:07} {'x' * 92}\n" for n in range(20_000))
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive(f"cat > {tmp_path}/file")
+        await t.wait_for({"foreground": "cat"})
+        await t.send(text, paste=paste)
+        await t.ctrl_d()
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+    assert (tmp_path / "file").read_text() == text
+
+
+async def test_a_line_that_would_be_cut_is_refused(home, tmp_path):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive(f"cat > {tmp_path}/file")
+        await t.wait_for({"foreground": "cat"})
+        with pytest.raises(Conflict, match=r"4,?095") as long:
+            await t.send("x" * 4096 + "\n")
+        assert long.value.code == "line_too_long"
+        await t.send("y" * 4094 + "\n")
+        await t.ctrl_d()
+        await t.wait_for("EOF", session_id=session.session_id)
+    assert (tmp_path / "file").read_text() == "y" * 4094 + "\n"
+
+
+async def test_more_than_can_be_sent_at_once(home):
+    async with agent_terminal(home) as t:
+        await t.exec_interactive("cat")
+        with pytest.raises(InputError, match="too many"):
+            await t.send("x" * (8 << 20) + "x")
+
+
+async def test_ctrl_c_gets_through_a_full_queue(home, program):
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive(program("print('up'); time.sleep(1000)"))
+        await t.wait_for("up")
+        flood = asyncio.ensure_future(t.send("nobody reads this.\n" * 20_000))
+        await t.status()
+        await t.ctrl_c()
+        with pytest.raises(Conflict, match="does not read"):
+            await flood
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
+async def test_yes_is_interrupted(home, kind):
+    async with agent_terminal(home, shell=kind) as t:
+        session = await t.exec_interactive("yes")
+        await t.wait_for("y\ny\ny\n")
+        await t.ctrl_c()
+        assert (await t.wait_for("PROMPT")).matched
+        block = (await t.read_block(session.block_id)).block
+        assert (block.exit_code, block.done_because) == (130, "mark")
+        assert (await t.exec_block("echo on")).output == "on\n"
