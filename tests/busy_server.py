@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 from terminal_home import environment
-
-from vantage.conversation import derive, files
+from vantage.conversation import files
 from vantage.conversation.manager import Manager
 
 COMMANDS = [
@@ -46,7 +45,7 @@ def die_at(number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         write(fd, data, offset)
 
-    files.write_all = derive.write_all = counting
+    files.write_all = counting
 
 
 async def main(home: Path, cursors: Path) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 import msgspec
 
 from vantage.conversation.event_log import EventLog
-from vantage.conversation.files import ConversationFolder, GrowingFile, Log, write_all, write_atomically
+from vantage.conversation.files import PRIVATE_FILE, ConversationFolder, GrowingFile, Log, write_atomically
 from vantage.errors import NotFound, Unavailable
 from vantage.events import Event
 from vantage.terminal.blocks import Block, Span
@@ -287,10 +287,8 @@ class Derivation:
 
     def _copy(self, block: Block, target: Path) -> None:
         """A block's output as it came, without our marks."""
-        with (
-            target.open("wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as copy,
-            self.folder.raw.open("rb") as raw,
-        ):
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+        with os.fdopen(descriptor, "wb") as copy, self.folder.raw.open("rb") as raw:
             for span in without(block.raw, block.marks):
                 copy_range(raw.fileno(), copy.fileno(), span)
 
@@ -307,10 +305,15 @@ class Derivation:
 
     def checkpoint(self) -> None:
         """Writes down where we are: a restart replays only what came after."""
+        screen = self.terminal.screen
+        try:
+            drawn = screen.encode(scrollback=False) if screen is not None else None
+        except CheckpointError:
+            return  # in the middle of a long sequence: the next slice tries again
         state = self.terminal.checkpoint()
         path = checkpoint_path(self.folder, state.raw)
-        if self.terminal.screen is not None:
-            write_atomically(path.with_suffix(".screen"), self.terminal.screen.encode(scrollback=False))
+        if drawn is not None:
+            write_atomically(path.with_suffix(".screen"), drawn)
         checkpoint = Checkpoint(
             version=VERSION,
             state=state,

@@ -533,6 +533,7 @@ class AgentTerminal(ScreenVerbs):
 
     async def _terminate(self) -> bool:
         await self.session.ask("signal", signal="TERM", to="foreground")
+        await self.session.ask("signal", signal="CONT", to="foreground")  # a stopped program hears nothing else
         return True
 
     async def reset(self) -> results.Reset:

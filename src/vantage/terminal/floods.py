@@ -36,7 +36,7 @@ def passable(plain: Sequence[bytes], keep: int) -> Flood | None:
         lines += plain[index].count(b"\n")
     piece = plain[index]
     cut = _line_start(piece, _cut(piece, lines - keep), first if index == 0 else 0)
-    passed = sum(one.count(b"\n") for one in plain[:index]) + piece.count(b"\n", 0, cut) - 1
+    passed = sum(one.count(b"\n") for one in plain[:index]) + piece.count(b"\n", 0, cut) - 1  # without the first line's
     if cut == 0 or passed <= 1:
         return None
     return Flood(plain[0][:first], passed, piece[cut:] + b"".join(plain[index + 1 :]))
