@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 run: $(VENV)/.run ## show the sample conversation
 	@$(BIN)/vantage format examples/conversation.jsonl
 
-PROGRAMS := zsh fish vim less gdb sqlite3 nano htop mc fzf dialog tmux
+PROGRAMS := zsh fish vim less gdb sqlite3 nano htop mc fzf dialog tmux chromium
 # what the tests drive, each called as its package is
 
 test: check ## linters, types, layers and every test
