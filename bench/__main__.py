@@ -36,6 +36,13 @@ BENCHMARKS = (
     Benchmark(
         "screen_delta:snapshot", "screens.snapshot", "screens.clock_snapshot", at_most(1), 9, (screens.SNAPSHOTS,) * 2
     ),
+    Benchmark("pty_throughput", "terminals.cat_through", "terminals.cat_bare", at_least(0.8), rounds=5),
+    Benchmark("exec_block", "terminals.exec_true", "terminals.fresh_bash", at_most(0.5)),
+    Benchmark("wait_latency:pexpect", "terminals.wait_tick", "expecting.wait_tick", at_most(2)),
+    Benchmark("wait_latency:spool", "terminals.wait_large", "terminals.wait_small", at_most(1.5), rounds=7),
+    Benchmark("many_terminals:memory", "terminals.conversations_memory", "terminals.two_megabytes", at_most(1), 3),
+    Benchmark("many_terminals:flood", "terminals.wait_beside_flood", "terminals.wait_tick", at_most(3), rounds=5),
+    Benchmark("reattach", "terminals.reattach_large", "terminals.reattach_small", at_most(2), rounds=7),
     Benchmark("cli_start:help", "ours.start_help", "ours.start_python", at_most(5), rounds=25),
     Benchmark("cli_start:format", "ours.start_format", "ours.start_python", at_most(8), rounds=25),
 )

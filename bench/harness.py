@@ -14,7 +14,9 @@ ROOT = Path(__file__).parent.parent
 PYTHONS = {
     "ours": Path(sys.executable),
     "screens": Path(sys.executable),
+    "terminals": Path(sys.executable),
     "peers": ROOT / ".venv-peers/bin/python",
+    "expecting": ROOT / ".venv-peers/bin/python",
 }
 """Module → the interpreter that its functions run in."""
 

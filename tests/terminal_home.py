@@ -19,13 +19,15 @@ from vantage.conversation.manager import Manager
 RUN = f"VANTAGE_TEST_RUN={secrets.token_hex(8)}"
 """In the environment of every shell, so that what it started can be found."""
 PATIENCE = 60
+_USER = tempfile.TemporaryDirectory(prefix="vantage-user-")
+"""Whose home the shells are in: nobody's, and gone at the end."""
 
 
 def environment(**more: str) -> dict[str, str]:
     name, value = RUN.split("=")
     return {
         "PATH": os.environ["PATH"],
-        "HOME": "/nonexistent",
+        "HOME": _USER.name,
         "LANG": "C.UTF-8",
         "PS1": "$ ",
         name: value,

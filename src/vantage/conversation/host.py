@@ -126,7 +126,8 @@ class Host(asyncio.Protocol):
             message = _decode(line)
             number = message.get("id")
             if number is None:
-                news[message["terminal"], message["event"]] = message  # the last one says what all of them said
+                # The last one says what all of them said.
+                news[message.get("terminal", ""), message.get("event", "")] = message
                 continue
             answer = self._answers.pop(number, None)
             if answer is None or answer.done():

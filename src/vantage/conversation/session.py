@@ -233,7 +233,7 @@ class Session:
     # what the host tells
 
     def told(self, message: dict[str, Any]) -> None:
-        if message["event"] in ("output", "exit"):
+        if message.get("event") in ("output", "exit"):
             self._target = (message["offset"], message["journal"])
             if self._steps is None:
                 self._pump()

@@ -1,0 +1,31 @@
+"""What people use instead of an agent's terminal: pexpect."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import pexpect
+
+from bench.clocked import Milliseconds
+
+TICKS = 200
+TICKING = Path(__file__).parent / "ticking.py"
+
+
+def wait_tick(_corpus: Path) -> Callable[[], object]:
+    """From when a program prints a line to when `expect` of it returns."""
+
+    def run() -> Milliseconds:
+        late = []
+        child = pexpect.spawn(sys.executable, [str(TICKING), str(TICKS)])
+        for number in range(TICKS):
+            child.expect(f"tick {number} at ([0-9]+)\r\n")
+            now = time.monotonic_ns()
+            late.append(now - int(child.match[1]))
+        child.expect(pexpect.EOF)
+        child.close()
+        return Milliseconds(median(late) / 1e6)
+
+    return run
