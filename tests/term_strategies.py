@@ -12,7 +12,7 @@ from vantage.events import Event
 from vantage.terminal.blocks import Block
 from vantage.terminal.core import Reply, State, Terminal
 from vantage.terminal.journal import Record
-from vantage.terminal.screen import Screen
+from vantage.terminal.screen import CheckpointError, Screen
 
 SECRET = "s3cret"
 OTHER = "0ther"
@@ -248,8 +248,12 @@ def tell(story: Story, cuts: Sequence[int] = (), *, resume: bool = False, screen
 def _resumed(terminal: Terminal) -> Terminal:
     screen = None
     if terminal.screen is not None:
-        screen = Screen.decode(terminal.screen.encode())
+        try:
+            encoded = terminal.screen.encode()
+        except CheckpointError:
+            return terminal  # not inside of some sequences: it is made later
         terminal.screen.close()
+        screen = Screen.decode(encoded)
     return Terminal(terminal.checkpoint(), screen)
 
 

@@ -80,10 +80,11 @@ MOVES = ["a", "bc", "xyz ", "\r", "\b", "\b \b", "漢", "é", "e\u0301", "\x1b[K
 def test_a_line_is_what_a_screen_would_show(line):
     raw = line.encode()
     shown = read(raw + b"\r\nnext", 10_000).text.split("\n")[0]
-    if any(move in line for move in "\r\b\x1b"):
+    rest = line.lstrip("\r")  # to where the cursor is already, which is no move: tabs stay tabs
+    if any(move in rest for move in "\r\b\x1b"):
         assert shown.rstrip(" ") == seen(raw)
     else:
-        assert shown == line
+        assert shown == rest
 
 
 @given(st.lists(st.sampled_from(["a", "b ", "\r", "\b", "\t", "\n"]), max_size=20).map("".join))
@@ -160,10 +161,10 @@ def account(raw, reading):
     head, end = spool[: hole.start].decode(), spool[hole.end :].decode()  # which also says that no character was cut
     if b"\x1b" not in raw:  # else it was folded with its erasures, of which the spool knows nothing
         assert first == fold(head) + ("\n" if head and not head.endswith("\n") else "")
-        assert last == ("\n" if end else "") + fold(end)
+        assert last == ("\n" if fold(end) else "") + fold(end)
     assert (first.count("\n"), last.count("\n")) == (
         head.count("\n") + (bool(head) and head[-1] != "\n"),
-        end.count("\n") + bool(end),
+        end.count("\n") + bool(last),
     )
     return "every byte"
 
