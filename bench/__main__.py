@@ -42,6 +42,7 @@ BENCHMARKS = (
     Benchmark("wait_latency:spool", "terminals.wait_large", "terminals.wait_small", at_most(1.5), rounds=7),
     Benchmark("many_terminals:memory", "terminals.conversations_memory", "terminals.two_megabytes", at_most(1), 3),
     Benchmark("many_terminals:flood", "terminals.wait_beside_flood", "terminals.wait_tick", at_most(3), rounds=5),
+    Benchmark("screen_at", "terminals.screen_at", "terminals.sixty_milliseconds", at_most(1), rounds=5),
     Benchmark("reattach", "terminals.reattach_large", "terminals.reattach_small", at_most(2), rounds=7),
     Benchmark("cli_start:help", "ours.start_help", "ours.start_python", at_most(5), rounds=25),
     Benchmark("cli_start:format", "ours.start_format", "ours.start_python", at_most(8), rounds=25),

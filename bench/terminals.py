@@ -235,6 +235,28 @@ def conversations_memory(corpus: Path) -> Run:
     return lambda: asyncio.run(work())
 
 
+def screen_at(corpus: Path) -> Run:
+    """A look at any moment of a log of 200 MB: the slowest of twenty."""
+    loop = _Loop()
+    terminal = loop.terminal()
+    loop.run(terminal.exec_block(f"cat {flood_file(corpus)}", timeout_ms=600_000))
+    end = terminal.session.terminal.raw
+
+    async def work() -> Milliseconds:
+        times = []
+        for number in range(20):
+            start = time.perf_counter()
+            await terminal.read_screen(at_offset=(end * (2 * number + 1)) // 40, style=True)
+            times.append(time.perf_counter() - start)
+        return Milliseconds(max(times) * 1000)
+
+    return lambda: loop.run(work())
+
+
+def sixty_milliseconds(_corpus: Path) -> Run:
+    return lambda: Milliseconds(60.0)
+
+
 def two_megabytes(_corpus: Path) -> Run:
     return lambda: Milliseconds(2.0)
 
