@@ -1,6 +1,7 @@
 """The verbs of an agent's terminal: run, type, wait, look, end. One implementation, whoever asks and however."""
 
 import asyncio
+import contextlib
 import re
 import secrets
 from base64 import b64encode
@@ -11,6 +12,7 @@ import msgspec
 
 from vantage.conversation import results
 from vantage.conversation.checks import at_least, within
+from vantage.conversation.derive import without
 from vantage.conversation.endings import polite
 from vantage.conversation.screen_verbs import ScreenVerbs
 from vantage.conversation.search import find_lines
@@ -479,8 +481,12 @@ class AgentTerminal(ScreenVerbs):
                 kept = Span(gap.spool.end, max(gap.spool.end, block.spool.end))
                 rest = read_output(derivation.spool.read, kept, limit, part)
                 return Reading(rest.text, Span(block.spool.start, rest.omitted.end if rest.omitted else kept.start))
-        raw_span = block.raw if not block.marks else None
-        return read_output(derivation.spool.read, block.spool, limit, part, raw=derivation.raw.read, raw_span=raw_span)
+
+        def raw(start: int, end: int) -> bytes:
+            """The block's own bytes, without our marks."""
+            return b"".join(derivation.raw.read(*span) for span in without(Span(start, end), block.marks))
+
+        return read_output(derivation.spool.read, block.spool, limit, part, raw=raw, raw_span=block.raw)
 
     def _tail(self, lines: int, start: int = 0) -> str:
         """The last lines of the output, or of what came after a cursor."""
@@ -511,7 +517,7 @@ class AgentTerminal(ScreenVerbs):
                 continue
             if await act() and await self.session.until(lambda: self._ended(block_id), PATIENCE_S):
                 return results.Ended(how=how)
-        await self.session.ask("signal", signal="KILL", to="foreground")
+        await self._signal("KILL")
         if not await self.session.until(lambda: self._ended(block_id), PATIENCE_S):
             await self.session.ask("kill", grace_ms=0)
             await self.session.until(lambda: self._ended(block_id), PATIENCE_S)
@@ -532,9 +538,14 @@ class AgentTerminal(ScreenVerbs):
         return True
 
     async def _terminate(self) -> bool:
-        await self.session.ask("signal", signal="TERM", to="foreground")
-        await self.session.ask("signal", signal="CONT", to="foreground")  # a stopped program hears nothing else
+        await self._signal("TERM")
+        await self._signal("CONT")  # a stopped program hears nothing else
         return True
+
+    async def _signal(self, name: str) -> None:
+        """To what has the terminal now; it may end at this very moment."""
+        with contextlib.suppress(Unavailable):
+            await self.session.ask("signal", signal=name, to="foreground")
 
     async def reset(self) -> results.Reset:
         """Ends everything in the terminal and starts a fresh shell. History stays readable."""

@@ -21,8 +21,9 @@ Part = Literal["head", "tail", "both"]
 
 # Erasures of a line as characters that no text has (Unicode noncharacters): to its end, to its start, all of it.
 _TO_END, _TO_START, _ALL = _ERASURES = "\ufdd0\ufdd1\ufdd2"
-_ERASED = {b"": _TO_END, b"0": _TO_END, b"1": _TO_START, b"2": _ALL}
-_ERASURE = re.compile(rb"\x1b\[([012]?)K")
+_ERASED = {b"": _TO_END, b"0": _TO_END, b"1": _TO_START, b"2": _ALL, None: _ALL}
+# Leaving the alternate screen takes what was drawn there away, as far as it is in the line.
+_ERASURE = re.compile(rb"\x1b\[([012]?)K|\x1b\[\?(?:47|1047|1049)l")
 _NO_ERASURE = dict.fromkeys(map(ord, _ERASURES))
 _UNKNOWN = dict.fromkeys(map(ord, _ERASURES), "\ufffd")
 _MOVES = re.compile(f"[\r\b{_ERASURES}]")
