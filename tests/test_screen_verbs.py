@@ -170,3 +170,39 @@ async def test_unknown_keys_send_nothing(home):
         await t.keys(["b", "Enter"])
         await t.wait_for("b\nb")
         assert (await t.read_spool(before)).text == "b\nb\n"
+
+
+async def test_a_fresh_shell_has_a_fresh_screen(home):
+    """What a killed program left set (alternate screen, mouse, colours) is not inherited by the next shell."""
+    async with agent_terminal(home, cols=40, rows=8) as t:
+        await t.exec_interactive("printf '\\033[?1049h\\033[?1000h\\033[?25l\\033[41mfull screen'; cat")
+        await t.wait_for({"screen": "full screen"})
+        assert t.screen().alt_screen
+        await t.reset()
+        ran = await t.exec_block("echo plain")
+        assert ran.output == "plain\n"
+        await t.wait_for("PROMPT")
+        seen = await t.read_screen(style=True)
+        assert not seen.alt_screen
+        assert seen.cursor.visible
+        assert t.screen().modes.mouse == "none"
+        row = seen.rows.index("plain")
+        assert seen.runs[row] == ()
+
+
+async def test_progress_bars_of_several_lines_of_script(home):
+    """The line editor prints a mark for each line; erasures are carried out all the same."""
+    async with agent_terminal(home) as t:
+        ran = await t.exec_block("echo one\nprintf 'Downloading 100%%\\r\\033[Kdone\\n'\necho two")
+        assert ran.output == "one\ndone\ntwo\n"
+
+
+async def test_the_past_behind_a_very_long_command(home):
+    async with agent_terminal(home, cols=40, rows=8) as t:
+        await t.exec_block("clear\n: " + "x" * 600_000)
+        await t.resize(50, 10)
+        await t.exec_block("clear; echo behind it")
+        await t.wait_for("PROMPT")
+        seen = await t.read_screen()
+        past = await t.read_screen(at_offset=seen.raw_offset)
+        assert (past.cols, past.rows_count, past.rows) == (50, 10, seen.rows)

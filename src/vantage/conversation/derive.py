@@ -473,11 +473,15 @@ class Replay:
 def _records(journal: GrowingFile, start: int, raw_end: int) -> deque[Placed]:
     """The records up to a length of the raw output, read no further than that."""
     found: deque[Placed] = deque()
-    end = journal.size
+    end, piece = journal.size, JOURNAL_PIECE
     while start < end:
-        records, behind = read_records(journal.read(start, min(start + JOURNAL_PIECE, end)), start)
+        records, behind = read_records(journal.read(start, min(start + piece, end)), start)
         found.extend(placed for placed in records if placed.record.at <= raw_end)
-        if behind == start or (records and records[-1].record.at > raw_end):
+        if records and records[-1].record.at > raw_end:
             break
+        if behind == start:
+            if start + piece >= end:
+                break
+            piece *= 2  # a line of a command that long
         start = behind
     return found

@@ -1,5 +1,6 @@
 """Blocks: one command, where its output is, and how it ended."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -11,10 +12,16 @@ host died."""
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True):
-    """Bytes from `start` up to `end`."""
+    """Bytes from `start` up to `end`; a pair for those who take it apart."""
 
     start: int
     end: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.start, self.end))
+
+    def __getitem__(self, index: int) -> int:
+        return (self.start, self.end)[index]
 
     @property
     def size(self) -> int:
