@@ -35,12 +35,10 @@ AT_BLOCK_END = 1 << 16
 """Bytes between two checkpoints: drawn on the screen, or raw (a flood is hardly drawn); raw at the end of a block."""
 SCROLLBACK = 1000
 """Lines that a live screen remembers. Older ones are found by drawing the past again."""
-COPY_HERE = 1 << 22
-"""Output of a block up to so many bytes is copied `soon`; more of it in the `background`, in a thread."""
 JOURNAL_PIECE = 1 << 18
 
 Background = Callable[[Callable[[], None]], None]
-"""Does a job soon, off the way of whoever waits for a command to end."""
+"""Does a job in a thread, off the way of whoever waits for a command to end."""
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -141,7 +139,6 @@ class Derivation:
         events: EventLog,
         *,
         screen: bool = True,
-        soon: Background = lambda job: job(),
         background: Background = lambda job: job(),
         checkpoints: bool = True,
     ) -> None:
@@ -157,7 +154,6 @@ class Derivation:
         self._journal_at = 0
         """Behind the last record that was applied."""
         self._records: deque[Placed] = deque()
-        self._soon = soon
         self._background = background
         self._copying = 0
         self._checkpoints = checkpoints
@@ -267,12 +263,13 @@ class Derivation:
     def _store(self, block: Block) -> None:
         target = self._output_file(block)
         size = block.raw.size - sum(span.size for span in block.marks)
-        with contextlib.suppress(OSError):
-            if target.stat().st_size == size and block.seq <= self.blocks.count:
-                return
-        self._copying += 1
-        background = self._background if size > COPY_HERE else self._soon
-        background(lambda: self._copied(block, target))
+        if block.seq <= self.blocks.count:
+            with contextlib.suppress(OSError):
+                if target.stat().st_size == size:
+                    return
+        if size:
+            self._copying += 1
+            self._background(lambda: self._copied(block, target))
         if block.seq > self.blocks.count:
             self.blocks.append(block)
 
@@ -335,8 +332,16 @@ class Derivation:
         place = next((place for place in checkpoint_places(self.folder) if place <= most), 0)
         return Span(start, place) if place - start > keep // 16 else None
 
+    @property
+    def dropped(self) -> Gap:
+        """All that retention has dropped: its holes follow each other, from the first byte on."""
+        last = self.gaps[-1] if self.gaps else Gap(Span(0, 0), Span(0, 0))
+        return Gap(Span(0, last.raw.end), Span(0, last.spool.end))
+
     def _drop(self, raw: Span) -> None:
         """The raw output has a hole now: what was derived from it goes too."""
+        if raw.start > self.dropped.raw.end:
+            return  # no retention: bytes that never reached the disk
         checkpoint = read_checkpoint(self.folder, raw.end)
         before = self.gaps[-1].spool.end if self.gaps else 0
         spool = Span(before, checkpoint.state.spool.length if checkpoint else before)

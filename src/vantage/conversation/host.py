@@ -16,6 +16,7 @@ from vantage.ptyhost import protocol
 from vantage.ptyhost.start import connect
 
 _TRIES = 5
+_BUFFER = 1 << 16
 Tell = Callable[[dict[str, Any]], None]
 
 _encode = msgspec.json.Encoder().encode
@@ -59,7 +60,7 @@ _ERRORS: dict[str, tuple[type[VantageError], str]] = {
 }
 
 
-class Host(asyncio.Protocol):
+class Host(asyncio.BufferedProtocol):
     def __init__(self) -> None:
         self.on_event: Tell = lambda _: None
         self.on_lost: Callable[[], None] = lambda: None
@@ -68,6 +69,7 @@ class Host(asyncio.Protocol):
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._ids = count(1)
         self._rest = b""
+        self._buffer = memoryview(bytearray(_BUFFER))
         self._closing = False
 
     @classmethod
@@ -109,18 +111,26 @@ class Host(asyncio.Protocol):
         self._transport.write(_encode({"id": number, "op": op, **fields}) + b"\n")
         return answer
 
+    def forget(self, answer: "asyncio.Future[dict[str, Any]]") -> None:
+        """Nobody waits for this answer any more."""
+        for number in [number for number, waited in self._answers.items() if waited is answer]:
+            del self._answers[number]
+
     def close(self) -> None:
         self._closing = True
         if self._transport is not None:
             self._transport.close()
 
-    # asyncio.Protocol
+    # asyncio.BufferedProtocol: one buffer for all that comes, instead of a large one for each line
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # not all loops derive theirs from it
 
-    def data_received(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        *lines, self._rest = (self._rest + bytes(self._buffer[:nbytes])).split(b"\n")
         news: dict[tuple[str, str], dict[str, Any]] = {}
         for line in lines:
             message = _decode(line)

@@ -101,11 +101,9 @@ class ScreenVerbs:
                 styled=styled,
             )
         within("at_offset", at_offset, 0, terminal.raw)
-        first = 0
-        for gap in self.session.derivation.gaps:
-            first = gap.raw.end
-            if at_offset < gap.raw.end:
-                raise Gone("that output was dropped by retention", next=gap.raw.end, hint=f"go on at {gap.raw.end}")
+        first = self.session.derivation.dropped.raw.end
+        if at_offset < first:
+            raise Gone("that output was dropped by retention", next=first, hint=f"go on at {first}")
         return await asyncio.to_thread(self._past, at_offset, first, styled=styled)
 
     def _past(self, at_offset: int, first: int, *, styled: bool) -> ScreenSnapshot:
@@ -150,8 +148,7 @@ class ScreenVerbs:
 
     def _older_scrollback(self, wanted: int, limit: int) -> Scrollback:
         """Lines from before this process took the terminal up: its output is replayed from further back."""
-        gaps, end = self.session.derivation.gaps, self.session.terminal.raw
-        first = gaps[-1].raw.end if gaps else 0
+        first, end = self.session.derivation.dropped.raw.end, self.session.terminal.raw
         start = max(end - SCROLLBACK_RAW, 0)
         with Replay(self.session.folder, start=start, first=first, scrollback=SCROLLBACK_LINES) as replay:
             past = replay.to(end)

@@ -107,7 +107,7 @@ class Session:
         self._sessions: dict[str, str] = {}
         """Interactive sessions and their blocks."""
         self._attached = False
-        self._jobs: list[Callable[[], None]] = []
+        self._working: set[asyncio.Future[None]] = set()
         self.screens = ScreenKeeper(folder, settings.id, publish_screen)
         self.derivation = self._derive()
 
@@ -190,6 +190,23 @@ class Session:
         host = await self._host()
         return await host.request(op, terminal=self.id, **fields)
 
+    async def tell(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":
+        """A request that is answered only when it fails: what it brings about shows."""
+        await self.join_host()
+        failed = (await self._host()).ask(op, terminal=self.id, answer="failure", **fields)
+        failed.add_done_callback(lambda _: self._wake())
+        return failed
+
+    async def untell(self, failed: "asyncio.Future[dict[str, Any]]") -> None:
+        """No failure is waited for any more; one that came is raised."""
+        if failed.done():
+            if why := failed.result().get("why"):
+                raise Unavailable(
+                    f"the terminal took only a part of it ({why})", hint="look with read_screen, or reset"
+                )
+        else:
+            (await self._host()).forget(failed)
+
     async def start(self) -> None:
         """A fresh shell."""
         environment = dict(self.settings.env)
@@ -261,28 +278,17 @@ class Session:
         self._wake()
 
     def _derive(self) -> Derivation:
-        derivation = Derivation(self.folder, self.id, self.events, soon=self._soon, background=self._in_background)
+        derivation = Derivation(self.folder, self.id, self.events, background=self._in_background)
         self.screens.follow(derivation.terminal)
         return derivation
 
-    def _soon(self, job: Callable[[], None]) -> None:
-        """Behind those who are woken now."""
-        self._jobs.append(job)
-        if len(self._jobs) == 1:
-            self._loop.call_soon(self._loop.call_soon, self._do_jobs)
-
-    def _do_jobs(self) -> None:
-        jobs, self._jobs = self._jobs, []
-        try:
-            for job in jobs:
-                job()
-        except Unavailable:
-            self._loop.call_later(RETRY_S, self._reload)
-
     def _in_background(self, job: Callable[[], None]) -> None:
-        self._loop.run_in_executor(None, job).add_done_callback(self._background_done)
+        working = self._loop.run_in_executor(None, job)
+        self._working.add(working)
+        working.add_done_callback(self._background_done)
 
     def _background_done(self, done: "asyncio.Future[None]") -> None:
+        self._working.discard(done)
         if done.cancelled():
             return
         if isinstance(done.exception(), Unavailable):
@@ -442,11 +448,16 @@ class Session:
         except Unavailable:
             return
 
+    async def quiet(self) -> None:
+        """Until everything that is known is written."""
+        while self._working:
+            await asyncio.wait(set(self._working))
+
     async def close(self) -> None:
         """Leaves the terminal as it is: its shell lives on in the host."""
         if self._sampling is not None:
             self._sampling.cancel()
-        self._do_jobs()
+        await self.quiet()
         self.screens.close()
         self.derivation.close()
 

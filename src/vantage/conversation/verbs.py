@@ -48,6 +48,8 @@ MOST_SEND = 8 << 20
 MOST_RAW = 1 << 20
 PIECE = 1 << 16
 TAIL_LINES = 15
+COMMAND_OVER = "]133;D;"
+"""A short command's whole output is told at once, when this mark is in it."""
 ESCAPE_S = 0.1
 """Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -182,14 +184,17 @@ class AgentTerminal(ScreenVerbs):
         request = secrets.token_hex(6)
         folder = session.shell_folder(state.shell_id)
         typed = shells.type_command(shells.Shell(state.kind, ""), folder, command, cwd=cwd)
-        await session.ask(
+        failed = await session.tell(
             "input",
             data=protocol.encode_data(typed.data),
             check="none",
             record={"t": "exec", "id": request, "cmd": command, "origin": origin, "session": session_id},
             echo_off=typed.echo_off,
+            expects=COMMAND_OVER,
         )
-        if not await session.until(lambda: session.begun(request) is not None, BEGIN_S):
+        await session.until(lambda: session.begun(request) is not None or failed.done(), BEGIN_S)
+        await session.untell(failed)
+        if session.begun(request) is None:
             raise Unavailable(
                 f"the shell did not begin the command within {BEGIN_S:.0f} s",
                 hint=f"its last output: {self._tail(5)!r}; look with read_screen, ctrl_c, or reset",
@@ -364,13 +369,10 @@ class AgentTerminal(ScreenVerbs):
         return from_cursor
 
     def _check_gap(self, cursor: int) -> None:
-        for gap in self.session.derivation.gaps:
-            if gap.spool.start <= cursor < gap.spool.end:
-                raise Gone(
-                    f"the output at {cursor} was dropped by retention",
-                    next=gap.spool.end,
-                    hint=f"the next valid cursor is {gap.spool.end}",
-                )
+        valid = self.session.derivation.dropped.spool.end
+        if cursor < valid:
+            what = f"the output at {cursor} was dropped by retention"
+            raise Gone(what, next=valid, hint=f"the next valid cursor is {valid}")
 
     def _waited_on(self, session_id: str | None) -> str | None:
         """The block whose end is meant by EOF."""
@@ -420,9 +422,9 @@ class AgentTerminal(ScreenVerbs):
         end = self.session.terminal.raw
         within("from_offset", from_offset, 0, end)
         within("max_bytes", max_bytes, 1, MOST_RAW)
-        for gap in self.session.derivation.gaps:
-            if gap.raw.start <= from_offset < gap.raw.end:
-                raise Gone("that output was dropped by retention", next=gap.raw.end, hint=f"go on at {gap.raw.end}")
+        kept = self.session.derivation.dropped.raw.end
+        if from_offset < kept:
+            raise Gone("that output was dropped by retention", next=kept, hint=f"go on at {kept}")
         data = self.session.derivation.raw.read(from_offset, min(from_offset + max_bytes, end))
         return results.RawRead(
             data_b64=b64encode(data).decode(),
@@ -474,13 +476,13 @@ class AgentTerminal(ScreenVerbs):
 
     def _output(self, block: Block, limit: int, part: Part) -> Reading:
         derivation = self.session.derivation
-        for gap in derivation.gaps:
-            if block.spool.start < gap.spool.end:
-                if block.spool.end <= gap.spool.end and block.spool.size:
-                    raise Gone(f"the output of {block.block_id} was dropped by retention", next=gap.spool.end)
-                kept = Span(gap.spool.end, max(gap.spool.end, block.spool.end))
-                rest = read_output(derivation.spool.read, kept, limit, part)
-                return Reading(rest.text, Span(block.spool.start, rest.omitted.end if rest.omitted else kept.start))
+        first = derivation.dropped.spool.end
+        if block.spool.start < first:
+            if block.spool.end <= first and block.spool.size:
+                raise Gone(f"the output of {block.block_id} was dropped by retention", next=first)
+            kept = Span(first, max(first, block.spool.end))
+            rest = read_output(derivation.spool.read, kept, limit, part)
+            return Reading(rest.text, Span(block.spool.start, rest.omitted.end if rest.omitted else kept.start))
 
         def raw(start: int, end: int) -> bytes:
             """The block's own bytes, without our marks."""

@@ -13,7 +13,7 @@ from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
 from vantage.ptyhost.protocol import Code, Happening, Lines, ProtocolError, decode, encode
 from vantage.ptyhost.terminal import Terminal
 
-_CHUNK: Final = 256 * 1024
+_CHUNK: Final = 64 * 1024
 _FULL: Final = 1024 * 1024
 """Bytes of answers that may wait before we stop reading requests."""
 

@@ -132,10 +132,12 @@ def input_(host: "Host", request: Request) -> None:
             "was taken; send shorter lines, or hand the text over in a file",
         )
 
+    only_failure = request.fields.get("answer") == "failure"
+
     def done(written: int, why: str) -> None:
         if why:
             request.answer(written=written, why=why)
-        else:
+        elif not only_failure:
             request.answer(written=written)
 
     def refused(code: Code) -> None:
@@ -143,6 +145,9 @@ def input_(host: "Host", request: Request) -> None:
 
     deadline = time.monotonic() + timeout / 1000
     echo_off = request.fields.get("echo_off") is True
+    expects = request.fields.get("expects")
+    if isinstance(expects, str) and expects:
+        terminal.hush(expects.encode())
     terminal.type(Input(data, cast("Check", check), record, deadline, done, refused, echo_off))
 
 

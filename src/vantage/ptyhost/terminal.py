@@ -72,6 +72,8 @@ class Terminal:
         self._told = 0
         """How long the output was when the current pause began."""
         self._event_timer: Timer | None = None
+        self._hush = b""
+        """Nobody is told of output before this is in it, or the pause is over."""
         self._kills: list[Callable[[list[int]], None]] = []
         self._kill_at = 0.0
         self._kill_timer: Timer | None = None
@@ -171,6 +173,8 @@ class Terminal:
                     return
                 size = len(data)
                 left -= size
+                if self._hush and self._hush in data:
+                    self._speak()
                 if size < SHORT:
                     if not size:
                         self._hang()
@@ -244,9 +248,22 @@ class Terminal:
             self._event_timer = self.loop.after(self._next_event - now, self._trailing)
 
     def _trailing(self) -> None:
-        self._event_timer = None
-        self._next_event = 0.0
+        self._speak()
         self.changed()
+
+    def _speak(self) -> None:
+        """Whatever kept events back is over."""
+        if self._event_timer is not None:
+            self._event_timer.cancel()
+        self._event_timer = None
+        self._hush = b""
+        self._next_event = 0.0
+
+    def hush(self, until: bytes) -> None:
+        """Whoever types expects something: what comes before it is told together with it, if it comes soon."""
+        if self._event_timer is None:
+            self._hush = until
+            self._event_timer = self.loop.after(EVENT_PAUSE, self._trailing)
 
     def _tell(self, what: Happening) -> None:
         for watcher in tuple(self.watchers):

@@ -19,6 +19,13 @@ _SECONDS = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?")
 _CANCELLED = (b"\x18", b"\x1a", b"\x1b")
 
 
+_USUAL = (
+    rb"([ABCDP]);(?:(?<=D;)([0-9]{1,9});)?(?:(?<=P;)k=s;)?aid=SECRET;n=([0-9]{1,18})"
+    rb"(?:;st=([0-9]{1,9}))?(?:;cwd=([!-$&-:<-~]*))?(?:;t=([0-9]{1,12}\.[0-9]{1,9}))?"
+)
+"""A mark as our hooks print it, nearly always: read in one step. What is not like this is read field by field."""
+
+
 class Mark(msgspec.Struct, frozen=True):
     """One mark of ours. `start` and `end` are offsets into the raw output."""
 
@@ -39,10 +46,19 @@ class Marks:
     """Splits one shell's output. `offset` is where in the raw output the next byte belongs."""
 
     def __init__(self, secret: str = "", offset: int = 0, held: bytes = b"") -> None:
-        self.secret = secret
         self.offset = offset
+        self.secret = secret
         self._held = held
         """The beginning of what may become a mark; `offset` is behind it."""
+
+    @property
+    def secret(self) -> str:
+        return self._secret
+
+    @secret.setter
+    def secret(self, secret: str) -> None:
+        self._secret = secret
+        self._usual = re.compile(_USUAL.replace(b"SECRET", re.escape(secret.encode())))
 
     @property
     def held(self) -> bytes:
@@ -88,8 +104,20 @@ class Marks:
         return held
 
     def _read(self, payload: bytes, start: int, end: int) -> Mark | None:
-        if not self.secret or self.secret.encode() not in payload:
+        if not self._secret or self._secret.encode() not in payload:
             return None
+        usual = self._usual.fullmatch(payload)
+        if usual is not None:
+            kind_, over, n, status, cwd_, seconds = usual.groups()
+            return Mark(
+                kind=kind_.decode(),
+                cycle=int(n),
+                start=start,
+                end=end,
+                status=int(over or status) if over or status else None,
+                cwd=cwd_.decode() if cwd_ is not None else None,
+                ts=float(seconds) * 1000 if seconds else None,
+            )
         kind, *parts = payload.decode("utf-8", "replace").split(";")
         fields = dict(part.partition("=")[::2] for part in parts)
         cycle = _integer(fields.get("n"))
