@@ -38,7 +38,7 @@ class Ran(NamedTuple):
     started: bool
 
 
-class Gone(Exception):  # noqa: N818
+class Gone(Exception):
     """The shell ended (with what it had printed)."""
 
 

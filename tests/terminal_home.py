@@ -6,10 +6,11 @@ At the end nothing may be left: no process that was started in a terminal, no ho
 import json
 import os
 import secrets
+import select
 import signal
 import tempfile
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,6 @@ def wait_until_gone(pid: int | None) -> None:
     except ProcessLookupError:
         return
     try:
-        import select
-
         assert select.select([process], [], [], PATIENCE)[0], f"process {pid} does not end"
     finally:
         os.close(process)
@@ -102,10 +101,8 @@ def private_home():
         yield path
         pid = host_pid(path)
         if pid is not None:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
             wait_until_gone(pid)
 
 

@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from terminal_home import agent_terminal
 
+from terminal_home import agent_terminal
 from vantage.errors import InputError, NotFound
 
 GUESS = r"""

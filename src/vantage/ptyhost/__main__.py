@@ -4,9 +4,6 @@ Exit status of the process that was started: 0 the host runs, 3 another one does
 socket bound before detaching, so that the status is true. `--ready-fd` gets one line of JSON.
 """
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH100, PTH101, PTH103, PTH105, PTH106, PTH108, PTH118, PTH120, PTH123, PTH208
-
 import argparse
 import contextlib
 import ctypes

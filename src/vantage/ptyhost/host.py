@@ -1,8 +1,5 @@
 """The host: listens, knows the terminals, reaps, and leaves when it is not needed any more."""
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH104, PTH108
-
 import contextlib
 import os
 import signal

@@ -6,9 +6,6 @@ or falls short leaves its rest in memory, everything later queues behind it, and
 together (records below `journal` have `at` ≤ `offset`, later ones `at` ≥ `offset`).
 """
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH103, PTH110, PTH116, PTH118
-
 import contextlib
 import json
 import mmap

@@ -4,9 +4,6 @@ Each function answers its request now or arranges for it to be answered. `Refuse
 the way out; whatever else is raised is the host's own fault and is answered as such.
 """
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH117
-
 import contextlib
 import ctypes
 import os
@@ -33,7 +30,7 @@ _TARGETS: Final = ("foreground", "shell", "session")
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
-class Refused(Exception):  # noqa: N818 - what it is, not an error of ours
+class Refused(Exception):
     """The answer is no."""
 
     def __init__(self, code: Code, message: str) -> None:

@@ -1,8 +1,5 @@
 """Questions to /proc: who belongs to a session, what a process is called and where it is."""
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH115, PTH119, PTH123, PTH208
-
 import os
 import signal
 from dataclasses import dataclass

@@ -4,9 +4,6 @@ One JSON object a line in both directions over a unix stream socket; binary data
 from here, so nothing in this file may start anything. A client speaks every version since 1.
 """
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH100, PTH102, PTH112, PTH118, PTH120
-
 import binascii
 import hashlib
 import json

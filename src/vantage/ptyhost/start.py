@@ -1,8 +1,5 @@
 """For clients: the socket of a home's host, which is started if none runs. Waits, but never polls or sleeps."""
 
-# Descriptors and the kernel's own paths: os is the right level here, and pathlib need not be loaded.
-# ruff: noqa: PTH100, PTH103, PTH118, PTH119, PTH120, PTH123
-
 import contextlib
 import fcntl
 import json

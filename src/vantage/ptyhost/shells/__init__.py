@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 
-class UnknownShell(ValueError):  # noqa: N818 - reads as what it says
+class UnknownShell(ValueError):
     """A shell without hooks of ours, or one that is not installed."""
 
 
@@ -85,7 +85,7 @@ _UNSET = ("COLUMNS", "LINES")
 
 def find(shell: str, search_path: str) -> Shell:
     """The shell of that name on the search path, or at that path."""
-    name = os.path.basename(shell)  # noqa: PTH119 - a name is not a path yet
+    name = os.path.basename(shell)
     kind = KINDS.get(name)
     path = shell if "/" in shell else _which(name, search_path)
     if kind is None or path is None or not _runs(path):
@@ -99,12 +99,12 @@ def find(shell: str, search_path: str) -> Shell:
 
 
 def _which(name: str, search_path: str) -> str | None:
-    candidates = (os.path.join(folder, name) for folder in search_path.split(os.pathsep) if folder)  # noqa: PTH118
+    candidates = (os.path.join(folder, name) for folder in search_path.split(os.pathsep) if folder)
     return next((path for path in candidates if _runs(path)), None)
 
 
 def _runs(path: str) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def launch(shell: Shell, folder: Path, *, secret: str, env: Mapping[str, str], user_rc: bool) -> Launch:
