@@ -71,6 +71,7 @@ class Host(asyncio.BufferedProtocol):
         self._rest = b""
         self._buffer = memoryview(bytearray(_BUFFER))
         self._closing = False
+        self._ended = asyncio.Event()
 
     @classmethod
     async def connect(cls, home: Path) -> "Host":
@@ -116,10 +117,12 @@ class Host(asyncio.BufferedProtocol):
         for number in [number for number, waited in self._answers.items() if waited is answer]:
             del self._answers[number]
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Returns when the connection is gone: a host that nobody needs leaves then."""
         self._closing = True
         if self._transport is not None:
             self._transport.close()
+            await self._ended.wait()
 
     # asyncio.BufferedProtocol: one buffer for all that comes, instead of a large one for each line
 
@@ -151,6 +154,7 @@ class Host(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._transport = None
+        self._ended.set()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(HostLost("the PTY host went away", hint="its shells are gone; try again"))

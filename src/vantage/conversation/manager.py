@@ -233,7 +233,7 @@ class Manager:
             await conversation.close()
         self._conversations.clear()
         if self._host is not None:
-            self._host.close()
+            await self._host.close()
             self._host = None
         if self._lock >= 0:
             os.close(self._lock)
