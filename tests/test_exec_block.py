@@ -630,6 +630,29 @@ async def test_a_shell_that_ends_while_it_starts(home, tmp_path):
         assert (await t.exec_block("echo on")).output == "on\n"
 
 
+DYING = {
+    "bash": "PROMPT_COMMAND+=('sleep 0.2; kill -9 $$')",
+    "zsh": "precmd_functions+=(die); die() { sleep 0.2; kill -9 $$ }",
+    "fish": "function fish_prompt; sleep 0.2; kill -9 $fish_pid; end",
+}
+
+
+@pytest.mark.parametrize("waited", [True, False])
+@pytest.mark.parametrize("shell", DYING)
+async def test_a_shell_that_ends_before_its_prompt(home, shell, waited):
+    """The command is over, its prompt never comes: waits end with the shell, the next command has a fresh one."""
+    async with agent_terminal(home, shell=shell) as t:
+        await t.exec_block("true")
+        ran = await t.exec_block(DYING[shell])
+        assert (ran.exit_code, ran.done_because) == (0, "mark")
+        if waited:
+            found = await t.wait_for("PROMPT", from_cursor=ran.cursor)
+            assert (found.matched, found.reason) == (False, "exited")
+        fresh = await t.exec_block("echo on")
+        assert (fresh.output, fresh.done_because) == ("on\n", "mark")
+        assert "fresh" in fresh.note
+
+
 async def test_one_floods_another_works(private_home):
     """Two conversations of one home: a flood in one is no reason for the other to wait for its end."""
     settings = {"cwd": "/", "env": environment(), "user_rc": False}

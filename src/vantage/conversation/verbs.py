@@ -163,12 +163,13 @@ class AgentTerminal(ScreenVerbs):
     async def _ready_shell(self) -> str:
         """A shell at its prompt; what to say when it is not the one the caller knew."""
         session = self.session
-        note = ""
-        if not session.alive:
-            if session.state.phase == "exited":
-                note = "the shell had ended: this runs in a fresh one"
+        known = session.state.phase != "none"
+        if session.alive:  # it may end before its prompt
+            ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+        fresh = not session.alive
+        if fresh:
             await session.start()
-        ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+            ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
         if session.state.phase == "exited":
             raise Unavailable("the shell ended while it started", hint=f"it said: {self._tail(5)!r}")
         if not ready:
@@ -176,7 +177,7 @@ class AgentTerminal(ScreenVerbs):
                 f"the shell shows no prompt after {SHELL_START_S:.0f} s",
                 hint=f"its last output: {self._tail(5)!r}; look with read_screen, or reset (user_rc: false may help)",
             )
-        return note
+        return "the shell had ended: this runs in a fresh one" if fresh and known else ""
 
     async def _type(self, command: str, cwd: str | None, origin: str, session_id: str | None) -> Block:
         session = self.session
