@@ -100,6 +100,7 @@ async def test_a_damaged_checkpoint_is_passed_over(private_home):
     async with Manager(private_home) as manager:
         conversation = manager.create("c", **settings)
         ran = await conversation.terminal.exec_block("seq 1 200000", max_output=100)
+        await conversation.session.quiet()
         checkpoints = sorted(conversation.folder.checkpoints.iterdir())
         assert checkpoints
     for number, path in enumerate(checkpoints):
@@ -122,6 +123,7 @@ async def test_a_screen_that_cannot_be_read_is_drawn_anew(private_home):
         await conversation.terminal.exec_block("seq 1 200000; echo the end")
         await conversation.terminal.wait_for("PROMPT")
         seen = await conversation.terminal.read_screen()
+        await conversation.session.quiet()
         screens = list(conversation.folder.checkpoints.glob("*.screen"))
         assert screens
     for path in screens:

@@ -19,6 +19,7 @@ from vantage.errors import NotFound
 from vantage.export.asciicast import asciicast
 from vantage.export.frames import film_of
 from vantage.export.player import film_data, player
+from vantage.terminal.core import FRESH_SHELL
 from vantage.terminal.frames import ScreenSnapshot
 from vantage.terminal.screen import Screen
 from written_terminal import SECRET, START, WrittenTerminal
@@ -172,6 +173,7 @@ def test_a_shell_that_ended_before_the_end_is_a_marker(tmp_path):
     assert [event[1:] for event in events] == [
         ["o", "one"],
         ["m", "the shell ended (137), a fresh one follows"],
+        ["o", FRESH_SHELL.decode()],
         ["o", "two"],
         ["m", "the shell was lost"],
     ]

@@ -216,6 +216,12 @@ class Derivation:
                 replay.to(min(replay.terminal.raw + RAW_APART, self.raw.size))
             self._drawn = replay.take()
 
+    def settle(self) -> None:
+        """Something in the background is done: a screen is there, or a checkpoint that waited for it can be made."""
+        self.adopt_screen()
+        if self._due():
+            self.checkpoint()
+
     def adopt_screen(self) -> None:
         """What was drawn in the background, if anything, fed with what came meanwhile."""
         drawn, self._drawn = self._drawn, None

@@ -295,7 +295,7 @@ class Session:
             self._loop.call_later(RETRY_S, self._reload)
         else:
             done.result()
-            self.derivation.adopt_screen()
+            self.derivation.settle()
             self._wake()
 
     def _reload(self) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from vantage.conversation.derive import checkpoint_path, checkpoint_places, read_checkpoint
 from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.errors import NotFound
-from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
+from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, FRESH_SHELL, State, Step, Terminal
 from vantage.terminal.journal import Record, read_records
 from vantage.terminal.marks import Mark, Marks
 from vantage.terminal.screen import CheckpointError, Screen
@@ -140,6 +140,7 @@ class Printed:
         held = self._text(self._marks.release()) + self._end()
         if beat.record.t == "shell":
             self._marks.secret = beat.record.secret
+            held += FRESH_SHELL.decode()  # the very first one is not asked about
         return held
 
     def _text(self, piece: bytes | Mark) -> str:

@@ -112,7 +112,7 @@ _MOST_ECHO = 8192
 _MOST_UNDRAWN = 4 << 20
 _MARGIN_TAIL = 64
 _STRING_TERMINATOR = b"\x1b\\"
-_FRESH = (
+FRESH_SHELL = (
     b"\x1b[?1049l\x1b[?1047l\x1b[?47l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2004l\x1b[?2026l"
     b"\x1b[<99u\x1b[>4;0m\x1b[m\x1b[?25h\r\n"
 )
@@ -458,7 +458,7 @@ class Terminal:
         if state.phase not in ("none", "exited"):
             self._gone("lost", None, record)
         if state.phase != "none" and self._screen is not None:
-            self._undrawn.append(_FRESH)
+            self._undrawn.append(FRESH_SHELL)
             self._plain_from = len(self._undrawn)
         state.shell_id = record.shell_id
         state.kind = record.kind
