@@ -6,6 +6,7 @@ import os
 import pytest
 
 from terminal_home import environment
+from vantage.conversation.derive import checkpoint_places, dropped_bytes
 from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
 from vantage.errors import Gone
@@ -107,6 +108,29 @@ async def test_a_block_that_is_half_in_the_hole(private_home):
         assert read.omitted.start == block.spool.start
         assert read.omitted.end >= gap.spool.end
         assert read.output.endswith("1499999\n1500000\n")
+        await manager.delete("c")
+
+
+async def test_a_hole_behind_the_last_checkpoint(private_home):
+    """Nothing but the journal knows of it yet."""
+    async with Manager(private_home, retention=KEEP) as manager:
+        t = manager.create("c", **SETTINGS).terminal
+        await flood(t)
+        await t.session.quiet()
+        session = t.session
+        start, end = session.derivation.dropped.raw.end, checkpoint_places(session.folder)[0]
+        assert start < end
+        await session.ask("punch", start=start, end=end, why="a test")
+        await session.until(lambda: session.derivation.dropped.raw.end == end)
+        folder = session.folder
+        await manager.close_conversation("c")
+    assert dropped_bytes(folder) == end
+    assert rebuild(folder, "c", check=True).differences == []
+    async with Manager(private_home, retention=KEEP) as manager:
+        t = manager.get("c").terminal
+        await t.status()
+        assert t.session.derivation.dropped.raw.end == end
+        assert (await t.exec_block("echo on")).output == "on\n"
         await manager.delete("c")
 
 

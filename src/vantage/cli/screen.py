@@ -102,9 +102,8 @@ def screen(
 
 
 def _seen(folder: "ConversationFolder", at: int | None) -> "ScreenSnapshot":
-    from vantage.conversation.derive import Replay
+    from vantage.conversation.derive import Replay, dropped_bytes
     from vantage.conversation.files import GrowingFile
-    from vantage.export.recording import dropped
     from vantage.terminal.frames import ScreenSnapshot
 
     raw = GrowingFile(folder.raw)
@@ -112,7 +111,7 @@ def _seen(folder: "ConversationFolder", at: int | None) -> "ScreenSnapshot":
     raw.close()
     if at is not None and at > end:
         raise WrongUsage(f"--at {at} is behind the end: the output of this conversation has {end} bytes")
-    first = dropped(folder)
+    first = dropped_bytes(folder)
     if at is not None and at < first:
         raise click.ClickException(
             f"the output at {at} was dropped to save room: the first that is there is at {first}"

@@ -79,6 +79,21 @@ def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
     return checkpoint if checkpoint.version == VERSION else None
 
 
+def dropped_bytes(folder: ConversationFolder) -> int:
+    """How many bytes at the beginning of the raw output retention has dropped, by the last checkpoint and since."""
+    checkpoint = next(filter(None, (read_checkpoint(folder, place) for place in checkpoint_places(folder))), None)
+    known = checkpoint.gaps[-1].raw.end if checkpoint and checkpoint.gaps else 0
+    journal, raw = GrowingFile(folder.journal), GrowingFile(folder.raw)
+    try:
+        for record, _ in _records(journal, checkpoint.journal if checkpoint else 0, raw.size):
+            if record.t == "gap" and record.start <= known:
+                known = max(known, record.end)
+    finally:
+        journal.close()
+        raw.close()
+    return known
+
+
 class BlockLog:
     """Ended blocks, a line each: the line's number is the block's."""
 

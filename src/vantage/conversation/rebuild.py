@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from vantage.conversation.derive import Derivation, checkpoint_path, checkpoint_places, read_checkpoint
+from vantage.conversation.derive import Derivation, checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, GrowingFile, write_atomically
 from vantage.events import encode_event
@@ -78,10 +78,9 @@ def _derive(
 
 def _start_behind_gaps(again: ConversationFolder, folder: ConversationFolder) -> None:
     """What retention dropped cannot be derived again: everything up to the first checkpoint behind it is taken over."""
-    last = read_checkpoint(folder, max(checkpoint_places(folder), default=-1))
-    if last is None or not last.gaps:
+    hole = dropped_bytes(folder)
+    if not hole:
         return
-    hole = last.gaps[-1].raw.end
     place = min((place for place in checkpoint_places(folder) if place >= hole), default=None)
     checkpoint = read_checkpoint(folder, place) if place is not None else None
     if place is None or checkpoint is None:

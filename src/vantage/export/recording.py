@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from vantage.conversation.derive import checkpoint_path, checkpoint_places, read_checkpoint
+from vantage.conversation.derive import checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
 from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.errors import NotFound
 from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, FRESH_SHELL, State, Step, Terminal
@@ -41,24 +41,12 @@ class Beat(msgspec.Struct, frozen=True):
     data: bytes = b""
 
 
-def dropped(folder: ConversationFolder) -> int:
-    """How many bytes at the beginning of the raw output retention has dropped."""
-    checkpoint = next(filter(None, (read_checkpoint(folder, place) for place in checkpoint_places(folder))), None)
-    known = max((gap.raw.end for gap in checkpoint.gaps), default=0) if checkpoint else 0
-    journal = GrowingFile(folder.journal)
-    try:
-        later = _records(journal, checkpoint.journal if checkpoint else 0)
-        return max((record.end for record in later if record.t == "gap"), default=known)
-    finally:
-        journal.close()
-
-
 class Recording:
     """A terminal at the first moment that is still known. `beats` leads it through the rest."""
 
     def __init__(self, folder: ConversationFolder) -> None:
         self._folder = folder
-        self.dropped = dropped(folder)
+        self.dropped = dropped_bytes(folder)
         """Bytes of output, from the beginning on, that are gone."""
         self.terminal, self._journal_at = self._opening()
         self.ms = self.terminal.state.now
