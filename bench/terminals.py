@@ -97,6 +97,7 @@ def exec_true(_corpus: Path) -> Run:
     async def work() -> Milliseconds:
         times = []
         for _ in range(COMMANDS):
+            await terminal.session.until(lambda: terminal.session.state.phase == "idle")
             start = time.perf_counter()
             await terminal.exec_block("true")
             times.append(time.perf_counter() - start)

@@ -30,7 +30,7 @@ VERSION = 1
 SLICE = 1 << 18
 """Bytes that are derived at once; between two slices others get their turn."""
 DRAWN_APART = 1 << 20
-RAW_APART = 8 << 20
+RAW_APART = 4 << 20
 AT_BLOCK_END = 1 << 16
 """Bytes between two checkpoints: drawn on the screen, or raw (a flood is hardly drawn); raw at the end of a block."""
 SCROLLBACK = 1000

@@ -50,12 +50,16 @@ class Waiter(Protocol):
 class _Until:
     def __init__(self, holds: Callable[[], bool]) -> None:
         self._holds = holds
-        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     def look(self) -> bool:
         if not self.future.done() and self._holds():
-            self.future.set_result(None)
+            self.future.set_result(True)
         return self.future.done()
+
+    def give_up(self) -> None:
+        if not self.future.done():
+            self.future.set_result(False)
 
 
 class Sample:
@@ -363,14 +367,13 @@ class Session:
             return True
         waiter = _Until(holds)
         self._waiters.append(waiter)
+        timer = self._loop.call_later(timeout, waiter.give_up) if timeout is not None else None
         try:
-            async with asyncio.timeout(timeout):
-                await waiter.future
-        except TimeoutError:
-            return False
+            return await waiter.future
         finally:
+            if timer is not None:
+                timer.cancel()
             self.leave(waiter)
-        return True
 
     def join(self, waiter: Waiter) -> None:
         self._waiters.append(waiter)

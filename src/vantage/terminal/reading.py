@@ -126,6 +126,8 @@ def read_output(
 
     A line is cut only when it is too long for its share. What says how much is left out comes on top of the limit.
     """
+    if not span.size:
+        return Reading("")
     reach = max(_WHOLE, 4 * limit)
     whole = span.size <= reach
     data = _whole_characters(spool(span.start, min(span.start + reach, span.end)), to_end=whole)
