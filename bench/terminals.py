@@ -93,6 +93,7 @@ def cat_bare(corpus: Path) -> Run:
 def exec_true(_corpus: Path) -> Run:
     loop = _Loop()
     terminal = loop.terminal()
+    loop.run(terminal.exec_block("true"))
 
     async def work() -> Milliseconds:
         times = []

@@ -35,7 +35,7 @@ AT_BLOCK_END = 1 << 16
 """Bytes between two checkpoints: drawn on the screen, or raw (a flood is hardly drawn); raw at the end of a block."""
 SCROLLBACK = 1000
 """Lines that a live screen remembers. Older ones are found by drawing the past again."""
-JOURNAL_PIECE = 1 << 18
+JOURNAL_PIECE = 1 << 15
 
 Background = Callable[[Callable[[], None]], None]
 """Does a job in a thread, off the way of whoever waits for a command to end."""

@@ -4,6 +4,7 @@ One connection serves all conversations of a home. When it breaks, whoever waits
 """
 
 import asyncio
+import socket
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -89,8 +90,13 @@ class Host(asyncio.BufferedProtocol):
     async def _reach(cls, home: Path) -> "Host":
         loop = asyncio.get_running_loop()
         try:
-            socket = await loop.run_in_executor(None, connect, str(home))
-            _, host = await loop.create_unix_connection(cls, sock=socket)
+            connecting = loop.run_in_executor(None, connect, str(home))
+            try:
+                connection = await asyncio.shield(connecting)
+            except asyncio.CancelledError:
+                connecting.add_done_callback(_unwanted)
+                raise
+            _, host = await loop.create_unix_connection(cls, sock=connection)
         except OSError as error:
             raise Unavailable(
                 f"no PTY host could be started or reached: {error}", hint=f"see {home / 'host.log'}"
@@ -161,6 +167,12 @@ class Host(asyncio.BufferedProtocol):
         self._answers.clear()
         if not self._closing:
             self.on_lost()
+
+
+def _unwanted(connecting: "asyncio.Future[socket.socket]") -> None:
+    """Nobody waits any more for a connection that was being made."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().close()
 
 
 def _error(message: dict[str, Any]) -> VantageError:

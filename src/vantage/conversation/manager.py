@@ -67,6 +67,7 @@ class Manager:
         self._host: Host | None = None
         self._connecting = asyncio.Lock()
         self._lock = -1
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         make_directory(self.home)
@@ -107,6 +108,8 @@ class Manager:
     async def host(self) -> Host:
         """The connection to the PTY host, made when it is needed."""
         async with self._connecting:
+            if self._closed:
+                raise Unavailable(f"{self.home} was closed", hint="open it again")
             if self._host is None:
                 self._host = await Host.connect(self.home)
                 self._host.on_event = self._told
@@ -228,7 +231,8 @@ class Manager:
         shutil.rmtree(self._path(conversation_id))
 
     async def close(self) -> None:
-        """Leaves: shells live on."""
+        """Leaves: shells live on. Whatever still looks at one must not bring a host back."""
+        self._closed = True
         for conversation in self._conversations.values():
             await conversation.close()
         self._conversations.clear()
