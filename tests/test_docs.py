@@ -60,3 +60,20 @@ def test_the_sample_in_the_readme_is_what_the_formatter_prints():
         timeline.add(line)
     printed = {formatter.format_row(row, 90) for row in timeline.rows}
     assert set(re.split(r"\n\n(?= *•)", sample[2])) <= printed
+
+
+def test_what_pyte_cannot_do_is_listed():
+    from vantage.terminal.engines.pyte import LIMITS
+
+    page = (ROOT / "docs/pty.md").read_text()
+    for name, what in LIMITS.items():
+        assert f"| {name} | {what} |" in page
+
+
+def test_every_verb_is_in_the_table():
+    from vantage.conversation.verbs import AgentTerminal
+
+    page = (ROOT / "docs/pty.md").read_text()
+    ours = {"screen", "take_keyboard", "release_keyboard"}
+    verbs = {name for name in dir(AgentTerminal) if not name.startswith("_") and callable(getattr(AgentTerminal, name))}
+    assert verbs - ours <= set(re.findall(r"`(\w+)`", page))

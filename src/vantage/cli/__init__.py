@@ -12,6 +12,7 @@ _COMMANDS = {
     "screen": ("screen", "Print what is on a terminal's screen, or was: as text, SVG, PNG, HTML or JSON."),
     "export": ("export", "Write a terminal's whole life as one file: an asciicast, or a page that plays it."),
     "rebuild": ("rebuild", "Derive a terminal's text and blocks from its raw output again, or check that they agree."),
+    "doctor": ("doctor", "Say what works on this machine and what does not, with the way out."),
     "context": ("context", "Print the display instruction for this terminal, for any agent's system prompt."),
 }
 

@@ -1,0 +1,152 @@
+"""`vantage doctor`: what works on this machine and what does not, with the way out."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import click
+
+from vantage.cli.homes import home_option
+from vantage.cli.shared import OneLineCommand
+
+Verdict = Literal["ok", "note", "broken"]
+Finding = tuple[Verdict, str, str]
+"""How it is, what was found, and what to do about it."""
+
+
+@click.command(cls=OneLineCommand)
+@home_option
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+def doctor(home: str | None, as_json: bool) -> None:
+    """Say what works on this machine and what does not, with the way out.
+
+    Exits with 1 when something that is needed does not work.
+    """
+    from pathlib import Path
+
+    from vantage.conversation.home import home as default_home
+
+    place = Path(home or default_home(os.environ)).expanduser()
+    found = [(name, *finding) for name, check in _CHECKS.items() for finding in check(str(place))]
+    if as_json:
+        import msgspec
+
+        keys = ("about", "verdict", "found", "way_out")
+        click.echo(msgspec.json.encode([dict(zip(keys, one, strict=True)) for one in found]))
+    else:
+        for name, verdict, what, way_out in found:
+            glyph, colour = _GLYPHS[verdict]
+            click.echo(f"{click.style(glyph, fg=colour)} {name:<10} {what}" + (f": {way_out}" if way_out else ""))
+    sys.exit(any(verdict == "broken" for _, verdict, _, _ in found))
+
+
+_GLYPHS: dict[Verdict, tuple[str, str]] = {"ok": ("✔", "green"), "note": ("•", "yellow"), "broken": ("✘", "red")}
+
+
+def _python(_home: str) -> Iterator[Finding]:
+    import platform
+
+    from vantage import __version__
+
+    yield "ok", f"vantage {__version__} on Python {platform.python_version()}, {platform.system()}", ""
+
+
+def _screen(_home: str) -> Iterator[Finding]:
+    from vantage.terminal.engines import kind_of
+
+    try:
+        engine = kind_of("auto")
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is what is wrong
+        yield "broken", f"no engine for screens can be loaded ({error})", "pip install pyghostty, or pyte"
+        return
+    if engine.name == "ghostty":
+        yield "ok", f"screens are drawn by ghostty ({engine.build})", ""
+    else:
+        yield "note", f"screens are drawn by {engine.name}", "pip install pyghostty draws them faster and truer"
+
+
+def _expressions(_home: str) -> Iterator[Finding]:
+    try:
+        import re2  # noqa: F401
+
+        yield "ok", "regular expressions are RE2", ""
+    except ImportError as error:
+        yield "broken", f"RE2 cannot be loaded ({error})", "pip install google-re2"
+
+
+def _shells(_home: str) -> Iterator[Finding]:
+    from vantage.ptyhost import shells
+
+    search = os.environ.get("PATH", os.defpath)
+    for name in ("bash", "zsh", "fish", "sh"):
+        try:
+            yield "ok", shells.find(name, search).path, ""
+        except shells.UnknownShell:
+            verdict: Verdict = "broken" if name == "bash" else "note"
+            yield verdict, f"{name} is not installed", "it is the default shell: install it" if name == "bash" else ""
+
+
+def _home_directory(home: str) -> Iterator[Finding]:
+    from vantage.ptyhost.protocol import socket_path
+
+    parent = home
+    while not os.path.exists(parent):  # noqa: PTH110
+        parent = os.path.dirname(parent)  # noqa: PTH120
+    if not os.access(parent, os.W_OK | os.X_OK):
+        yield "broken", f"{home} cannot be written", "give --home, or set VANTAGE_HOME"
+        return
+    if os.path.exists(home) and os.stat(home).st_mode & 0o077:  # noqa: PTH110, PTH116
+        yield "note", f"{home} can be read by others", f"chmod 700 {home}"
+    else:
+        yield "ok", home, ""
+    try:
+        yield "ok", f"its PTY host listens at {socket_path(home)}", ""
+    except OSError as error:
+        yield "broken", f"there is no place for the PTY host's socket ({error})", "set XDG_RUNTIME_DIR"
+
+
+def _host(home: str) -> Iterator[Finding]:
+    import json
+    from pathlib import Path
+
+    from vantage.ptyhost.protocol import SPOKEN
+
+    try:
+        host = json.loads((Path(home) / "host.json").read_text(encoding="utf-8"))
+        os.kill(host["pid"], 0)
+    except FileNotFoundError:
+        yield "ok", "no PTY host runs: the first terminal starts one", ""
+    except (OSError, ValueError, KeyError):
+        yield (
+            "note",
+            "a PTY host was killed: its terminals are lost, and their output is kept",
+            "the next one replaces it",
+        )
+    else:
+        spoken = host.get("protocol") in SPOKEN
+        what = (
+            f"a PTY host runs (process {host['pid']}, vantage {host.get('version')}, protocol {host.get('protocol')})"
+        )
+        yield ("ok", what, "") if spoken else ("broken", what, "end its shells, so that it leaves")
+
+
+def _pictures(_home: str) -> Iterator[Finding]:
+    from vantage.export.png import converter
+
+    found = converter()
+    if found:
+        yield "ok", f"PNG pictures are made by {found}", ""
+    else:
+        yield "note", "PNG pictures cannot be made, SVG can", "install librsvg2-bin, or Chromium"
+
+
+_CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
+    "python": _python,
+    "screen": _screen,
+    "waits": _expressions,
+    "shell": _shells,
+    "home": _home_directory,
+    "host": _host,
+    "pictures": _pictures,
+}
