@@ -142,8 +142,12 @@ class _Worker:
         return float(self._answer())
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
+        """Its input ends, and it goes; what it has opened, terminals say, it closes first."""
+        try:
+            self._process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
 
 
 def measure(benchmark: Benchmark, corpus: Path, *, quick: bool = False) -> Result:

@@ -1,6 +1,7 @@
 """The agent's terminal by the clock on the wall: what passes through it, what a command costs, how late a wait is."""
 
 import asyncio
+import atexit
 import os
 import pty
 import re
@@ -8,8 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,12 +35,27 @@ class _Loop:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._open = AsyncExitStack()
+        atexit.register(lambda: self.run(self._open.aclose()))
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def terminal(self, **settings: Any) -> AgentTerminal:
         return self.run(self._open.enter_async_context(open_terminal(user_rc=False, **settings)))
+
+    def manager(self, home: Path) -> Manager:
+        """One whose shells end with it."""
+        return self.run(self._open.enter_async_context(_passing(home)))
+
+
+@asynccontextmanager
+async def _passing(home: Path) -> AsyncIterator[Manager]:
+    async with Manager(home) as manager:
+        try:
+            yield manager
+        finally:
+            for settings in manager.list():
+                await manager.close_conversation(settings.id)
 
 
 def _timed(work: Callable[[], Awaitable[object]]) -> Callable[[], Coroutine[Any, Any, Milliseconds]]:
@@ -187,7 +203,12 @@ def _reattach(corpus: Path, size: int) -> Run:
             await terminal.read_screen()
             return Milliseconds((time.perf_counter() - start) * 1000)
 
+    async def end() -> None:
+        async with _passing(home):
+            pass
+
     asyncio.run(fill())
+    atexit.register(lambda: asyncio.run(end()))
     return lambda: asyncio.run(work())
 
 
@@ -196,8 +217,9 @@ def wait_beside_flood(corpus: Path) -> Run:
     loop = _Loop()
     path = flood_file(corpus)
 
+    manager = loop.manager(corpus / f"flooded-{os.getpid()}")
+
     async def set_up() -> tuple[AgentTerminal, AgentTerminal]:
-        manager = await AsyncExitStack().enter_async_context(Manager(corpus / f"flooded-{os.getpid()}"))
         quiet, loud = (manager.create(name, env=os.environ, user_rc=False).terminal for name in ("quiet", "loud"))
         await loud.exec_block("true")
         return quiet, loud
@@ -221,7 +243,7 @@ def conversations_memory(corpus: Path) -> Run:
 
     async def work() -> Milliseconds:
         home = corpus / f"many-{os.getpid()}-{time.monotonic_ns()}"
-        async with Manager(home) as manager:
+        async with _passing(home) as manager:
             first = manager.create("first", env=os.environ, user_rc=False)
             await first.terminal.exec_block("true")
             host = (await manager.host()).pid
@@ -230,8 +252,6 @@ def conversations_memory(corpus: Path) -> Run:
                 conversation = manager.create(f"c{number}", env=os.environ, user_rc=False)
                 await conversation.terminal.exec_block("echo hello")
             after = _memory(os.getpid()) + _memory(host)
-            for settings in manager.list():
-                await manager.close_conversation(settings.id)
         return Milliseconds((after - before) / count)
 
     return lambda: asyncio.run(work())

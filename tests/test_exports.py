@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from terminal_home import environment
-from vantage.conversation.derive import Derivation, Replay
+from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.conversation.manager import Manager
+from vantage.conversation.replay import Replay
 from vantage.errors import NotFound
 from vantage.export.asciicast import asciicast
 from vantage.export.frames import film_of

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from terminal_home import environment
-from vantage.conversation.derive import checkpoint_places, dropped_bytes
 from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
+from vantage.conversation.replay import checkpoint_places, dropped_bytes
 from vantage.errors import Gone
 
 KEEP = 1 << 20

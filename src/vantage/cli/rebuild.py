@@ -1,11 +1,11 @@
 """`vantage rebuild`: proves, or restores, that text and blocks are what the raw output says."""
 
 import sys
-from collections.abc import Callable
 
 import click
 
 from vantage.cli.homes import conversation_folder, home_option
+from vantage.cli.output import progress
 from vantage.cli.shared import OneLineCommand
 
 
@@ -24,7 +24,7 @@ def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> 
     from vantage.conversation.rebuild import rebuild as derive_again
 
     folder = conversation_folder(conversation, home)
-    report = derive_again(folder, conversation, check=check, progress=_progress(as_json))
+    report = derive_again(folder, conversation, check=check, progress=progress())
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:
@@ -35,19 +35,3 @@ def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> 
         click.echo(f"{found}: {verdict}")
     if check and report.differences:
         sys.exit(1)
-
-
-def _progress(quiet: bool) -> Callable[[int, int], None]:
-    """A line on the terminal that says how far it is; nothing in a pipe."""
-    if quiet or not sys.stderr.isatty():
-        return lambda _done, _all: None
-    last = -1
-
-    def show(done: int, whole: int) -> None:
-        nonlocal last
-        percent = done * 100 // max(whole, 1)
-        if percent != last:
-            last = percent
-            click.echo(f"\r{percent:3} %" + ("\r     \r" if percent == 100 else ""), nl=False, err=True)
-
-    return show

@@ -102,8 +102,8 @@ def screen(
 
 
 def _seen(folder: "ConversationFolder", at: int | None) -> "ScreenSnapshot":
-    from vantage.conversation.derive import Replay, dropped_bytes
     from vantage.conversation.files import GrowingFile
+    from vantage.conversation.replay import Replay, dropped_bytes
     from vantage.terminal.frames import ScreenSnapshot
 
     raw = GrowingFile(folder.raw)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from vantage.conversation.derive import Derivation, checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
+from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, GrowingFile, write_atomically
+from vantage.conversation.replay import checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
 from vantage.events import encode_event
 
 Progress = Callable[[int, int], None]

@@ -7,7 +7,7 @@ import msgspec
 
 from vantage.conversation import results
 from vantage.conversation.checks import at_least, within
-from vantage.conversation.derive import Replay
+from vantage.conversation.replay import Replay
 from vantage.conversation.screens import now_ms
 from vantage.conversation.session import Session
 from vantage.errors import Gone, InputError, Unavailable

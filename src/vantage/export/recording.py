@@ -11,18 +11,23 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from vantage.conversation.derive import checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
 from vantage.conversation.files import ConversationFolder, GrowingFile
+from vantage.conversation.replay import (
+    checkpoint_path,
+    checkpoint_places,
+    dropped_bytes,
+    journal_records,
+    read_checkpoint,
+)
 from vantage.errors import NotFound
 from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, FRESH_SHELL, State, Step, Terminal
-from vantage.terminal.journal import Record, read_records
+from vantage.terminal.journal import Record
 from vantage.terminal.marks import Mark, Marks
 from vantage.terminal.screen import CheckpointError, Screen
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
 _PIECE = 1 << 16
-_JOURNAL_PIECE = 1 << 20
 # A mark is fed by itself: what was printed before a command begins and what the command prints are two beats.
 _MARK = re.compile(rb"(\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\))")
 
@@ -69,7 +74,7 @@ class Recording:
         raw, journal = GrowingFile(self._folder.raw), GrowingFile(self._folder.journal)
         try:
             end = raw.size
-            for record in _records(journal, self._journal_at):
+            for record, _ in journal_records(journal, self._journal_at):
                 if record.at > end:
                     break
                 yield from self._output(raw, record.at)
@@ -144,18 +149,3 @@ class Printed:
         end = self._decoder.decode(b"", final=True) + ("\x1b\\" if self._open else "")
         self._open = ""
         return end
-
-
-def _records(journal: GrowingFile, at: int) -> Iterator[Record]:
-    """Those that are there now, from an offset on. A line may be longer than what is read at once."""
-    end, piece = journal.size, _JOURNAL_PIECE
-    while at < end:
-        records, behind = read_records(journal.read(at, min(at + piece, end)), at)
-        if behind == at:
-            if at + piece >= end:
-                return
-            piece *= 2
-            continue
-        at, piece = behind, _JOURNAL_PIECE
-        for placed in records:
-            yield placed.record

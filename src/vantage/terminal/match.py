@@ -108,9 +108,10 @@ class RegexSearch:
     def scan(self, data: bytes, *, last: bool) -> Found | None:
         first = len(self._before)
         text = _Readable(self._before + data, self.at - first)
-        match = self._pattern.search(text.data, first)
+        match = self._pattern.search(_at_line_starts(text.data, begins=not first), first)
         if match is not None and (last or match.end() < len(text.data) or match.start() == first):
-            return text.found(match.start(), match.end(), match.group().decode("utf-8", "replace"))
+            found = text.data[match.start() : match.end()]
+            return text.found(match.start(), match.end(), found.decode("utf-8", "replace"))
         end = self.at + len(data)
         line = 0 if self._spans else text.data.rfind(b"\n", first) + 1
         if line:
@@ -128,6 +129,23 @@ class RegexSearch:
     def _go_on(self, text: "_Readable", place: int) -> None:
         self._before = text.data[place - 1 : place] if place else b""
         self.at = text.offset(place)
+
+
+_IDLE_RETURNS = re.compile(rb"(?<=\n)\r+")
+
+
+def _at_line_starts(data: bytes, *, begins: bool) -> bytes:
+    """As long as it was; a CR where the cursor is in the first column anyway does not keep `^` from matching.
+
+    Line editors print one behind the line end, when they give the terminal back.
+    """
+    if b"\r" not in data:
+        return data
+    data = _IDLE_RETURNS.sub(lambda found: b"\n" * len(found[0]), data)
+    if begins and data.startswith(b"\r"):
+        returns = len(data) - len(data.lstrip(b"\r"))
+        data = b"\n" * returns + data[returns:]
+    return data
 
 
 class _Readable:

@@ -1,0 +1,59 @@
+"""Ended blocks, a line each."""
+
+from itertools import islice
+
+import msgspec
+
+from vantage.conversation.files import ConversationFolder, Log
+from vantage.errors import NotFound
+from vantage.terminal.blocks import Block
+
+
+class BlockLog:
+    """Ended blocks, a line each: the line's number is the block's."""
+
+    def __init__(self, folder: ConversationFolder) -> None:
+        self._folder = folder
+        self._log = Log(folder.block_log)
+        last = self._log.last_line()
+        self.count = decode_block(last).seq if last else 0
+        self._last: Block | None = None
+
+    @property
+    def torn(self) -> int:
+        return self._log.torn
+
+    @property
+    def size(self) -> int:
+        return self._log.size
+
+    def append(self, block: Block) -> None:
+        self._log.append(encode_block(block))
+        self.count = block.seq
+        self._last = block
+
+    def after(self, seq: int, limit: int) -> list[Block]:
+        return [decode_block(line) for line in islice(self._log.from_line(seq + 1), limit)]
+
+    def get(self, block_id: str) -> Block:
+        if self._last is not None and self._last.block_id == block_id:
+            return self._last
+        number = block_id[1:]
+        if block_id[:1] == "b" and number.isascii() and number.isdigit() and 0 < int(number) <= self.count:
+            return self.after(int(number) - 1, 1)[0]
+        last = f"the last one is b{self.count}" if self.count else "there is none yet"
+        raise NotFound(f"there is no block {block_id!r}", hint=last)
+
+    def close(self) -> None:
+        self._log.close()
+
+
+_block_decoder = msgspec.json.Decoder(Block)
+
+
+def encode_block(block: Block) -> bytes:
+    return msgspec.json.encode(block) + b"\n"
+
+
+def decode_block(line: bytes) -> Block:
+    return _block_decoder.decode(line)
