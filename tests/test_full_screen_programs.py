@@ -1,0 +1,99 @@
+"""Programs that draw the whole screen, driven as a person would: by keys, and by looking."""
+
+import sys
+
+import pytest
+
+from terminal_home import agent_terminal, environment
+
+
+async def test_nano(home, tmp_path):
+    note = tmp_path / "note.txt"
+    async with agent_terminal(home, cols=80, rows=20) as t:
+        session = await t.exec_interactive(f"nano --ignorercfiles {note}")
+        assert (await t.wait_for({"screen": "GNU nano"})).matched
+        await t.send("first line")
+        await t.keys(["Enter"])
+        await t.send("second line")
+        assert (await t.wait_for({"screen": "second line"})).matched
+        await t.keys(["C-x"])
+        assert (await t.wait_for({"screen": "Save modified buffer"})).matched
+        await t.keys(["y", "Enter"])
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+    assert note.read_text() == "first line\nsecond line\n"
+
+
+async def test_htop(home):
+    async with agent_terminal(home, cols=120, rows=30) as t:
+        session = await t.exec_interactive("htop")
+        assert (await t.wait_for({"all": [{"screen": "PID"}, {"screen": "F10"}]})).matched
+        await t.keys(["F2"])
+        assert (await t.wait_for({"screen": "Meters"})).matched
+        await t.keys(["F10"])
+        assert (await t.wait_for({"screen_gone": "Meters"})).matched
+        assert (await t.end_session(session.session_id)).how == "exit"
+        assert not (await t.read_screen()).alt_screen
+
+
+async def test_midnight_commander(home, tmp_path):
+    for name in ("alpha.txt", "beta.txt"):
+        (tmp_path / name).write_text(f"this is {name}\n")
+    async with agent_terminal(home, cols=100, rows=24) as t:
+        session = await t.exec_interactive(f"mc --nosubshell --nomouse {tmp_path} {tmp_path}")
+        assert (await t.wait_for({"screen": "beta.txt"})).matched
+        await t.keys(["Down*2", "F3"])
+        assert (await t.wait_for({"screen": "this is beta.txt"})).matched
+        await t.keys(["F10"])
+        assert (await t.wait_for({"screen_gone": "this is beta.txt"})).matched
+        await t.keys(["F10"])
+        ended = await t.wait_for(
+            {"any": [{"eof": True}, {"screen": "Do you really want"}]}, session_id=session.session_id
+        )
+        if ended.reason == "screen":
+            await t.keys(["Enter"])
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+
+
+async def test_tmux(home, tmp_path):
+    """A terminal in the terminal, with marks, colours and answers of its own."""
+    async with agent_terminal(home, cols=80, rows=20) as t:
+        session = await t.exec_interactive(f"tmux -S {tmp_path}/sock -f /dev/null new -s inner 'sh -i'")
+        assert (await t.wait_for({"screen": "inner"})).matched
+        await t.send("echo $((6*7))\r")
+        assert (await t.wait_for({"screen": "42"})).matched
+        await t.keys(["C-b", "%"])
+        assert (await t.wait_for({"screen": "│"})).matched
+        await t.keys(["C-b", "d"])
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+        assert "detached" in (await t.read_block(session.block_id)).output
+        killed = await t.exec_block(f"tmux -S {tmp_path}/sock kill-server")
+        assert killed.exit_code == 0
+
+
+@pytest.mark.parametrize("draw", ["\\r%s working", "\\b\\b\\b\\b\\b\\b\\b\\b\\b%s working"])
+async def test_a_spinner_is_one_line(home, draw):
+    async with agent_terminal(home, cols=60, rows=10) as t:
+        ran = await t.exec_block(
+            f"printf '%s' '- working'; for c in '\\' '|' '/' '-'; do printf '{draw}' \"$c\"; done; echo; echo over"
+        )
+        assert ran.output == "- working\nover\n"
+        await t.wait_for("PROMPT")
+        assert [row for row in (await t.read_screen()).rows if row.endswith(" working")] == ["- working"]
+
+
+async def test_a_progress_bar_as_people_write_them(home, tmp_path):
+    (tmp_path / "bar.py").write_text(
+        "import sys\n"
+        "for n in range(0, 101, 5):\n"
+        "    sys.stdout.write(f'\\r\\x1b[K[{\"#\" * (n // 5):<20}] {n}%')\n"
+        "    sys.stdout.flush()\n"
+        "sys.stdout.write('\\r\\x1b[Kinstalled 3 packages\\n')\n"
+    )
+    async with agent_terminal(home) as t:
+        ran = await t.exec_block(f"{sys.executable} {tmp_path}/bar.py")
+        assert ran.output == "installed 3 packages\n"
+
+
+async def test_programs_see_the_size_they_are_given(home):
+    async with agent_terminal(home, cols=91, rows=17, env=environment(COLUMNS="10", LINES="5")) as t:
+        assert (await t.exec_block("stty size; tput cols")).output == "17 91\n91\n"
