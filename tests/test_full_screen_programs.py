@@ -58,7 +58,7 @@ async def test_tmux(home, tmp_path):
     """A terminal in the terminal, with marks, colours and answers of its own."""
     async with agent_terminal(home, cols=80, rows=20) as t:
         session = await t.exec_interactive(f"tmux -S {tmp_path}/sock -f /dev/null new -s inner 'sh -i'")
-        assert (await t.wait_for({"screen": "inner"})).matched
+        assert (await t.wait_for({"screen": "[inner]"})).matched  # its status line, not the echo of the command
         await t.send("echo $((6*7))\r")
         assert (await t.wait_for({"screen": "42"})).matched
         await t.keys(["C-b", "%"])
