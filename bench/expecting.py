@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-import pexpect
-
 from bench.clocked import Milliseconds
 
 TICKS = 200
@@ -16,6 +14,7 @@ TICKING = Path(__file__).parent / "ticking.py"
 
 def wait_tick(_corpus: Path) -> Callable[[], object]:
     """From when a program prints a line to when `expect` of it returns."""
+    import pexpect  # in the peers' environment only
 
     def run() -> Milliseconds:
         late = []

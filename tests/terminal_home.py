@@ -114,7 +114,7 @@ def _nothing_is_left():
     while (left := leftovers()) and time.monotonic() < deadline:
         for pid in left:
             wait_until_gone(pid)
-    assert not leftovers(), "processes were left behind"
+    assert not left, "processes were left behind"
     assert descriptors() <= before, "descriptors were left open"
 
 
