@@ -106,8 +106,8 @@ class Session:
         self._answered = -1
         self._poked = (0, 0)
         """How often the last block's shell was asked for its hooks: block, times."""
-        self._begun: dict[str, str] = {}
-        """Commands that were given and have begun: request → block."""
+        self._begun: dict[str | None, str | None] = {}
+        """Commands that were given, and their blocks once the shell has begun them."""
         self._sessions: dict[str, str] = {}
         """Interactive sessions and their blocks."""
         self._attached = False
@@ -154,9 +154,17 @@ class Session:
         self.settings = msgspec.structs.replace(self.settings, cols=cols, rows=rows)
         self.folder.write_settings(self.settings)
 
+    def expect(self, request: str) -> None:
+        """A command is about to be given."""
+        self._begun[request] = None
+
     def begun(self, request: str) -> str | None:
         """The block of a command that was given, once the shell has begun it."""
         return self._begun.get(request)
+
+    def expect_no_more(self, request: str) -> str | None:
+        """The same, for the last time."""
+        return self._begun.pop(request, None)
 
     def is_over(self, seq: int) -> bool:
         return self.derivation.blocks.count >= seq
@@ -316,7 +324,7 @@ class Session:
         if step.events:
             self._publish(step.events)
         for block in step.begun:
-            if block.exec_id is not None:
+            if block.exec_id in self._begun:
                 self._begun[block.exec_id] = block.block_id
             if block.session_id is not None:
                 self._sessions[block.session_id] = block.block_id

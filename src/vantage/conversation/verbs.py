@@ -4,24 +4,18 @@ import asyncio
 import contextlib
 import re
 import secrets
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from vantage.conversation import results
 from vantage.conversation.checks import at_least, within
-from vantage.conversation.derive import without
 from vantage.conversation.endings import polite
-from vantage.conversation.screen_verbs import ScreenVerbs
-from vantage.conversation.search import find_lines
+from vantage.conversation.reading_verbs import DEFAULT_MAX_OUTPUT, ReadingVerbs
 from vantage.conversation.session import Session
-from vantage.conversation.waits import TAIL_BYTES, Wait
+from vantage.conversation.waits import Wait
 from vantage.errors import (
     Busy,
     Conflict,
-    Gone,
     InputError,
     KeyboardTaken,
     NotFound,
@@ -35,17 +29,14 @@ from vantage.terminal.keys import paste as paste_bytes
 from vantage.terminal.match import condition
 from vantage.terminal.modes import EXPECTS_COMMAND
 from vantage.terminal.mouse import encode_mouse, find_text
-from vantage.terminal.reading import Part, Reading, read_output, tail
 
 DEFAULT_TIMEOUT_MS = 30_000
-DEFAULT_MAX_OUTPUT = 30_000
 SHELL_START_S = 30.0
 BEGIN_S = 30.0
 PATIENCE_S = 1.0
 """How long each way of ending a program gets before the next, stronger one."""
 MOST_COMMAND = 16 << 20
 MOST_SEND = 8 << 20
-MOST_RAW = 1 << 20
 PIECE = 1 << 16
 TAIL_LINES = 15
 COMMAND_OVER = "]133;D;"
@@ -56,7 +47,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 SIZES = {"cols": (2, 1000), "rows": (1, 500)}
 
 
-class AgentTerminal(ScreenVerbs):
+class AgentTerminal(ReadingVerbs):
     """What an agent, or a program, does with one conversation's terminal."""
 
     def __init__(self, session: Session) -> None:
@@ -185,22 +176,26 @@ class AgentTerminal(ScreenVerbs):
         request = secrets.token_hex(6)
         folder = session.shell_folder(state.shell_id)
         typed = shells.type_command(shells.Shell(state.kind, ""), folder, command, cwd=cwd)
-        failed = await session.tell(
-            "input",
-            data=protocol.encode_data(typed.data),
-            check="none",
-            record={"t": "exec", "id": request, "cmd": command, "origin": origin, "session": session_id},
-            echo_off=typed.echo_off,
-            expects=COMMAND_OVER,
-        )
-        await session.until(lambda: session.begun(request) is not None or failed.done(), BEGIN_S)
-        await session.untell(failed)
-        if session.begun(request) is None:
+        session.expect(request)
+        try:
+            failed = await session.tell(
+                "input",
+                data=protocol.encode_data(typed.data),
+                check="none",
+                record={"t": "exec", "id": request, "cmd": command, "origin": origin, "session": session_id},
+                echo_off=typed.echo_off,
+                expects=COMMAND_OVER,
+            )
+            await session.until(lambda: session.begun(request) is not None or failed.done(), BEGIN_S)
+            await session.untell(failed)
+        finally:
+            block_id = session.expect_no_more(request)
+        if block_id is None:
             raise Unavailable(
                 f"the shell did not begin the command within {BEGIN_S:.0f} s",
                 hint=f"its last output: {self._tail(5)!r}; look with read_screen, ctrl_c, or reset",
             )
-        return session.block(str(session.begun(request)))
+        return session.block(block_id)
 
     # typing
 
@@ -357,23 +352,12 @@ class AgentTerminal(ScreenVerbs):
 
     def _start(self, from_cursor: int | None) -> int:
         end = self.session.terminal.cursor
-        if from_cursor is None:
-            if self._cursor is None:
-                active = self.session.state.block
-                return active.spool.start if active else end
-            return min(self._cursor, end)
-        if not 0 <= from_cursor <= end:
-            raise InputError(
-                f"cursor {from_cursor} is not in the spool", hint=f"it has {end} bytes: 0 to {end} are valid"
-            )
-        self._check_gap(from_cursor)
-        return from_cursor
-
-    def _check_gap(self, cursor: int) -> None:
-        valid = self.session.derivation.dropped.spool.end
-        if cursor < valid:
-            what = f"the output at {cursor} was dropped by retention"
-            raise Gone(what, next=valid, hint=f"the next valid cursor is {valid}")
+        if from_cursor is not None:
+            return self._valid(from_cursor)
+        if self._cursor is None:
+            active = self.session.state.block
+            return active.spool.start if active else end
+        return min(self._cursor, end)
 
     def _waited_on(self, session_id: str | None) -> str | None:
         """The block whose end is meant by EOF."""
@@ -392,116 +376,6 @@ class AgentTerminal(ScreenVerbs):
 
     def _block_of(self, session_id: str) -> str | None:
         return self.session.block_of(session_id)
-
-    # looking
-
-    async def status(self) -> results.Status:
-        session = self.session
-        await session.join_host()
-        sample = await session.look_at_terminal() if session.alive else session.sample
-        state, screen = session.state, session.terminal.screen
-        active = state.block
-        return results.Status(
-            mode=session.terminal.mode,
-            cursor=session.terminal.cursor,
-            active_session_id=active.session_id if active else None,
-            active_block_id=active.block_id if active else None,
-            shell_id=state.shell_id or None,
-            pid=state.pid,
-            cwd=state.cwd or session.settings.cwd,
-            foreground=sample.foreground,
-            awaiting_secret=sample.awaiting_secret,
-            alt_screen=screen.alt_screen if screen else False,
-            title=screen.title if screen else "",
-            cols=state.cols if session.alive else session.settings.cols,
-            rows=state.rows if session.alive else session.settings.rows,
-            last_exit_code=state.last_exit_code,
-            keyboard=self.keyboard,
-        )
-
-    async def read_raw(self, from_offset: int = 0, max_bytes: int = MOST_RAW) -> results.RawRead:
-        end = self.session.terminal.raw
-        within("from_offset", from_offset, 0, end)
-        within("max_bytes", max_bytes, 1, MOST_RAW)
-        kept = self.session.derivation.dropped.raw.end
-        if from_offset < kept:
-            raise Gone("that output was dropped by retention", next=kept, hint=f"go on at {kept}")
-        data = self.session.derivation.raw.read(from_offset, min(from_offset + max_bytes, end))
-        return results.RawRead(
-            data_b64=b64encode(data).decode(),
-            data_utf8_lossy=data.decode("utf-8", "replace"),
-            next_offset=from_offset + len(data),
-            end=end,
-        )
-
-    async def read_spool(self, from_cursor: int = 0, max_bytes: int = 65536) -> results.SpoolRead:
-        """Output as plain text from a cursor on, carriage returns and all."""
-        start = self._start(from_cursor)
-        at_least("max_bytes", max_bytes, 4)
-        end = self.session.terminal.cursor
-        data = self.session.read_spool(start, min(start + min(max_bytes, MOST_RAW), end))
-        text = data.decode("utf-8", "ignore")
-        return results.SpoolRead(text=text.replace("\x1e", ""), cursor=start + len(text.encode()), end=end)
-
-    async def blocks(self, after: int = 0, limit: int = 100) -> results.Blocks:
-        within("limit", limit, 1, 1000)
-        found = self.session.derivation.blocks.after(after, limit)
-        active = self.session.state.block
-        if active is not None and len(found) < limit and active.seq > after:
-            found.append(self._so_far(active))
-        return results.Blocks(blocks=found)
-
-    async def read_block(
-        self, block_id: str, *, max_output: int = DEFAULT_MAX_OUTPUT, part: Part = "both"
-    ) -> results.BlockRead:
-        at_least("max_output", max_output, 1)
-        if part not in ("head", "tail", "both"):
-            raise InputError(f"part is head, tail or both, not {part!r}")
-        block = self._so_far(self.session.block(block_id))
-        reading = self._output(block, max_output, part)
-        return results.BlockRead(
-            block=block,
-            output=reading.text,
-            omitted=reading.omitted,
-            omitted_bytes=reading.omitted.size if reading.omitted else 0,
-            truncated=reading.omitted is not None,
-        )
-
-    def _so_far(self, block: Block) -> Block:
-        """A block that runs, with where its output ends now."""
-        if not block.running:
-            return block
-        terminal = self.session.terminal
-        spool, raw = Span(block.spool.start, terminal.cursor), Span(block.raw.start, terminal.raw)
-        return msgspec.structs.replace(block, spool=spool, raw=raw, marks=list(block.marks))
-
-    def _output(self, block: Block, limit: int, part: Part) -> Reading:
-        derivation = self.session.derivation
-        first = derivation.dropped.spool.end
-        if block.spool.start < first:
-            if block.spool.end <= first and block.spool.size:
-                raise Gone(f"the output of {block.block_id} was dropped by retention", next=first)
-            kept = Span(first, max(first, block.spool.end))
-            rest = read_output(derivation.spool.read, kept, limit, part)
-            return Reading(rest.text, Span(block.spool.start, rest.omitted.end if rest.omitted else kept.start))
-
-        def raw(start: int, end: int) -> bytes:
-            """The block's own bytes, without our marks."""
-            return b"".join(derivation.raw.read(*span) for span in without(Span(start, end), block.marks))
-
-        return read_output(derivation.spool.read, block.spool, limit, part, raw=raw, raw_span=block.raw)
-
-    def _tail(self, lines: int, start: int = 0) -> str:
-        """The last lines of the output, or of what came after a cursor."""
-        end = self.session.terminal.cursor
-        return tail(self.session.read_spool(max(end - TAIL_BYTES, start), end), lines)
-
-    async def search(self, query: str, *, regex: bool = False, limit: int = 50) -> results.Hits:
-        """Lines of the output that have a text, or match an expression, oldest first."""
-        if not query:
-            raise InputError("query is empty", hint="give a text to look for")
-        within("limit", limit, 1, 1000)
-        return await find_lines(self.session, query, regex=regex, limit=limit)
 
     # ending
 
