@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from vantage.events import Event
 from vantage.terminal.blocks import Block
-from vantage.terminal.core import Reply, State, Terminal
+from vantage.terminal.core import Terminal
 from vantage.terminal.journal import Record
 from vantage.terminal.screen import CheckpointError, Screen
+from vantage.terminal.state import Reply, State
 
 SECRET = "s3cret"
 OTHER = "0ther"

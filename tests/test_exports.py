@@ -20,7 +20,7 @@ from vantage.errors import NotFound
 from vantage.export.asciicast import asciicast
 from vantage.export.frames import film_of
 from vantage.export.player import film_data, player
-from vantage.terminal.core import FRESH_SHELL
+from vantage.terminal.drawing import FRESH_SHELL
 from vantage.terminal.frames import ScreenSnapshot
 from vantage.terminal.screen import Screen
 from written_terminal import SECRET, START, WrittenTerminal

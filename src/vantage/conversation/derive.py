@@ -31,9 +31,10 @@ from vantage.conversation.replay import (
 from vantage.errors import Unavailable
 from vantage.events import Event
 from vantage.terminal.blocks import Block, Span
-from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, Step, Terminal
+from vantage.terminal.core import Terminal
 from vantage.terminal.journal import Placed, read_records
 from vantage.terminal.screen import CheckpointError, Screen
+from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, Step
 
 DRAWN_APART = 1 << 20
 RAW_APART = 4 << 20

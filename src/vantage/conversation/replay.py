@@ -16,10 +16,11 @@ import msgspec
 
 from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.terminal.blocks import Span
-from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, State, Step, Terminal
+from vantage.terminal.core import Terminal
 from vantage.terminal.journal import Placed, read_records
 from vantage.terminal.reading import Source
 from vantage.terminal.screen import CheckpointError, Screen
+from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 VERSION = 1
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""

@@ -24,8 +24,9 @@ from vantage.errors import InputError, Unavailable
 from vantage.events import Event
 from vantage.ptyhost import protocol, shells
 from vantage.terminal.blocks import Block
-from vantage.terminal.core import State, Step, Terminal
+from vantage.terminal.core import Terminal
 from vantage.terminal.frames import ScreenDelta
+from vantage.terminal.state import State, Step
 
 REPLY_WITHIN_MS = 5000
 """A question older than this is not answered any more: nobody waits for it, and the answer would be typed somewhere."""

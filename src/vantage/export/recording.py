@@ -20,10 +20,12 @@ from vantage.conversation.replay import (
     read_checkpoint,
 )
 from vantage.errors import NotFound
-from vantage.terminal.core import DEFAULT_COLS, DEFAULT_ROWS, FRESH_SHELL, State, Step, Terminal
+from vantage.terminal.core import Terminal
+from vantage.terminal.drawing import FRESH_SHELL
 from vantage.terminal.journal import Record
 from vantage.terminal.marks import Mark, Marks
 from vantage.terminal.screen import CheckpointError, Screen
+from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""

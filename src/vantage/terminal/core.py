@@ -6,117 +6,17 @@ A pure function of the two files: fed again, in whatever chunks, it says the sam
 import msgspec
 
 from vantage.events import AgentBlockBegin, AgentBlockEnd, Event, PtyGap, PtyState
-from vantage.terminal import floods, modes
+from vantage.terminal import modes
 from vantage.terminal.blocks import MOST_MARKS, Block, Origin, Reason, Span, block_id
+from vantage.terminal.drawing import Drawing
 from vantage.terminal.journal import Record
 from vantage.terminal.marks import Mark, Marks
-from vantage.terminal.queries import Queries
 from vantage.terminal.reading import fold
 from vantage.terminal.screen import Screen
-from vantage.terminal.spool import Spool, SpoolState
-
-DEFAULT_COLS, DEFAULT_ROWS = 120, 40
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """What the terminal answers to a question that ended at `query`; `asked` is when, in ms since the epoch."""
-
-    query: int
-    data: bytes
-    asked: int
-
-
-class Step(msgspec.Struct):
-    """What some bytes or records brought about."""
-
-    spool: bytes = b""
-    """Added to the spool, which began at `spool_from`."""
-    spool_from: int = 0
-    events: list[Event] = []
-    begun: list[Block] = []
-    ended: list[Block] = []
-    replies: list[Reply] = []
-    gaps: list[PtyGap] = []
-    ready: bool = False
-    """A prompt became ready for input."""
-    journal: int = 0
-    """Where in the journal the record that brought it ends; 0 for output."""
-    checkpointed: bool = False
-    """Whoever keeps what is derived wrote a checkpoint behind it."""
-    asks_more: bool = False
-    """The shell asks for the rest of a command that has none: it should be cancelled."""
-
-
-class Pending(msgspec.Struct):
-    """A command that was typed and not begun."""
-
-    id: str
-    cmd: str
-    origin: Origin
-    session: str | None
-    spool: int
-    raw: int
-    ts: int
-    lines: int
-    """Line ends of its echo that are still to come: behind them is what the shell says."""
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """Where output ends and a continuation prompt begins."""
-
-    spool: int
-    raw: int
-
-
-class State(msgspec.Struct):
-    """Everything a terminal remembers but its screen."""
-
-    raw: int = 0
-    held: bytes = b""
-    spool: SpoolState = msgspec.field(default_factory=SpoolState)
-    phase: modes.Phase = "none"
-    shell_id: str = ""
-    kind: str = ""
-    secret: str = ""
-    pid: int | None = None
-    cols: int = DEFAULT_COLS
-    rows: int = DEFAULT_ROWS
-    cwd: str | None = None
-    cycle: int = -1
-    """Of the last prompt seen."""
-    now: int = 0
-    """When the last bytes came, in ms."""
-    prompt_at: int = 0
-    """Where in the spool the last prompt stands."""
-    started_at: float | None = None
-    """When the shell began the running command, by its own clock."""
-    pending: Pending | None = None
-    block: Block | None = None
-    blocks: int = 0
-    last_exit_code: int | None = None
-    asked: Asked | None = None
-    """Where the shell asked for the rest of a command that was given whole."""
-    ending: Reason | None = None
-    awaiting_secret: bool = False
-    foreground: str | None = None
-    echo: bytes = b""
-    """What was typed at the prompt, as it was echoed."""
-    queries_tail: bytes = b""
-    margins: bool = False
-    """The program scrolls within margins of its own."""
-    answer: bytes = b""
-    """What the screen answered since the beginning of a question that is not over."""
-
+from vantage.terminal.spool import Spool
+from vantage.terminal.state import Asked, Pending, State, Step
 
 _MOST_ECHO = 8192
-_MOST_UNDRAWN = 4 << 20
-_MARGIN_TAIL = 64
-_STRING_TERMINATOR = b"\x1b\\"
-FRESH_SHELL = (
-    b"\x1b[?1049l\x1b[?1047l\x1b[?47l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2004l\x1b[?2026l"
-    b"\x1b[<99u\x1b[>4;0m\x1b[m\x1b[?25h\r\n"
-)
-"""What a screen is shown before another shell draws on it: whatever the last program left set is unset."""
 _PROMPT_MARKS = ("D", "A", "B")
 
 
@@ -125,17 +25,9 @@ class Terminal:
 
     def __init__(self, state: State | None = None, screen: Screen | None = None) -> None:
         self.state = state or State()
-        self._screen = screen
-        self._undrawn: list[bytes] = []
-        """What the screen was not shown yet: it is, in one piece, when somebody looks."""
-        self._undrawn_size = self._plain_from = 0
-        """How many bytes that are, and from which piece on they are plain."""
-        self._shown_tail = b""
-        self.drawn = 0
-        """Bytes that the screen was really fed, so far: what drawing it again would cost."""
+        self._drawing = Drawing(screen, self.state)
         self._marks = Marks(self.state.secret, self.state.raw, self.state.held)
         self._spool = Spool(self.state.spool)
-        self._queries = Queries(self.state.queries_tail)
         self._passed = self.state.raw - len(self.state.held)
         """Where in the raw output the next byte that is passed on stands."""
         self._step = Step()
@@ -145,21 +37,23 @@ class Terminal:
         state = self.state
         state.held = self._marks.held
         state.spool = self._spool.state()
-        state.queries_tail = self._queries.tail
+        self._drawing.save()
         return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=State)
 
     # what is asked of it
 
     @property
     def screen(self) -> Screen | None:
-        if self._undrawn:
-            self._show()
-        return self._screen
+        return self._drawing.screen
 
     @screen.setter
     def screen(self, screen: Screen | None) -> None:
-        self._undrawn, self._undrawn_size, self._plain_from = [], 0, 0
-        self._screen = screen
+        self._drawing.screen = screen
+
+    @property
+    def drawn(self) -> int:
+        """What drawing its screen again would cost, in bytes."""
+        return self._drawing.drawn
 
     @property
     def raw(self) -> int:
@@ -201,80 +95,21 @@ class Terminal:
         return step
 
     def _output(self, data: bytes) -> None:
-        if self._screen is not None:
-            self._draw(data, self._passed)
+        self._step.replies += self._drawing.add(data, self._passed)
         state = self.state
         if state.block is None and state.pending is not None and state.pending.lines:
             data = self._skip_echo(state.pending, data)
-            self._plain_from = len(self._undrawn)
+            self._drawing.not_plain()
         self._passed += len(data)
         added = self._spool.add(data)
         self._step.spool += added
         if not self._spool.plain:
-            self._plain_from = len(self._undrawn)
+            self._drawing.not_plain()
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
         elif state.pending is None and state.phase == "idle":
             state.echo = (state.echo + added)[:_MOST_ECHO]
         self._spool.alternate = False
-
-    def _draw(self, data: bytes, offset: int) -> None:
-        state = self.state
-        offset -= self._queries.held
-        for piece, what in self._queries.cut(data):
-            offset += len(piece)
-            if what == "other":
-                state.answer = b""  # what was not seen as a question has no offset to answer to
-                self._undrawn.append(piece)
-                self._undrawn_size += len(piece)
-                continue
-            screen = self.screen
-            assert screen is not None
-            self._feed_screen(screen, piece)
-            state.answer += screen.take_replies()
-            if what == "asked":
-                if state.answer:
-                    self._step.replies.append(Reply(offset, state.answer, state.now))
-                state.answer = b""
-        if self._undrawn_size >= _MOST_UNDRAWN:
-            self._show()
-
-    def _show(self) -> None:
-        """Feeds the screen with what waits for it; of a flood, with what it can remember."""
-        undrawn, plain = self._undrawn, self._plain_from
-        self._undrawn, self._undrawn_size, self._plain_from = [], 0, 0
-        screen = self._screen
-        if screen is None:
-            return
-        if plain:
-            self._feed_screen(screen, b"".join(undrawn[:plain]))
-        flood = None if self.state.margins else floods.passable(undrawn[plain:], screen.remembers)
-        if flood is not None:
-            self._feed_screen(screen, flood.before)
-            screen.pass_over(flood.lines)
-            self._feed_screen(screen, flood.after)
-        else:
-            self._feed_screen(screen, b"".join(undrawn[plain:]))
-        screen.take_replies()
-
-    def _feed_screen(self, screen: Screen, data: bytes) -> None:
-        if b"\x1b" in data or self._shown_tail:
-            whole = self._shown_tail + data
-            self.state.margins = floods.margins_set(whole, self.state.margins)
-            self._shown_tail = whole[-_MARGIN_TAIL:] if b"\x1b" in whole[-_MARGIN_TAIL:] else b""
-        screen.feed(data)
-        self.drawn += len(data)
-
-    def _end_sequence(self) -> None:
-        """For the screen: it is not shown our marks, and a mark ends whatever sequence was open.
-
-        Which is not always one of the spool's: a line end in the middle of a sequence leaves it open on a screen.
-        """
-        if self._screen is not None and self._queries.tail:
-            self._draw(_STRING_TERMINATOR, self._passed - len(_STRING_TERMINATOR))
-        elif self._screen is not None:
-            self._undrawn.append(_STRING_TERMINATOR)
-            self._undrawn_size += len(_STRING_TERMINATOR)
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
         """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has.
@@ -294,7 +129,7 @@ class Terminal:
 
     def _at_mark(self, mark: Mark) -> None:
         self._passed = mark.end
-        self._end_sequence()
+        self._step.replies += self._drawing.end_sequence(self._passed)
         if self._spool.unsettled:
             self._step.spool += self._spool.settle()
         state = self.state
@@ -457,9 +292,8 @@ class Terminal:
         state = self.state
         if state.phase not in ("none", "exited"):
             self._gone("lost", None, record)
-        if state.phase != "none" and self._screen is not None:
-            self._undrawn.append(FRESH_SHELL)
-            self._plain_from = len(self._undrawn)
+        if state.phase != "none":
+            self._drawing.fresh_shell()
         state.shell_id = record.shell_id
         state.kind = record.kind
         state.secret = record.secret
@@ -492,8 +326,7 @@ class Terminal:
 
     def _on_size(self, record: Record) -> None:
         self.state.cols, self.state.rows = record.cols, record.rows
-        if self.screen is not None:
-            self.screen.resize(record.cols, record.rows)
+        self._drawing.resize(record.cols, record.rows)
 
     def _on_exit(self, record: Record) -> None:
         self._gone(self.state.ending or "exit", record.status, record)
@@ -524,7 +357,7 @@ class Terminal:
         if held := self._marks.release():
             self._output(held)
         self._step.spool += self._spool.settle()
-        self._end_sequence()
+        self._step.replies += self._drawing.end_sequence(self._passed)
 
     def _on_state(self, record: Record) -> None:
         state = self.state

@@ -13,6 +13,9 @@ LEAST = 1 << 15
 _MARGINS = re.compile(rb"\x1b(?:\[([0-9;]*)r|\[\?([0-9;]*)([hl])|(c)|\[(!)p)")
 
 
+_OPEN = re.compile(rb"\x1b(?:\[[?!]?[0-9;]{0,64})?")
+
+
 class Flood(NamedTuple):
     """What comes before, how many lines are passed over, and what comes after them, from the start of a line on."""
 
@@ -56,6 +59,12 @@ def _line_start(plain: bytes, end: int, least: int) -> int:
         if end + 2 < len(plain) and 0x20 <= plain[end + 2] < 0x7F:
             return end + 2
     return 0
+
+
+def open_sequence(data: bytes) -> bytes:
+    """The beginning of a sequence at the end of the data that may turn out to set margins."""
+    last = data.rfind(b"\x1b")
+    return data[last:] if last >= 0 and _OPEN.fullmatch(data, last) else b""
 
 
 def margins_set(data: bytes, before: bool) -> bool:

@@ -5,6 +5,7 @@ offsets into the spool; a prompt's byte is stepped over as if it were not there,
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
@@ -226,7 +227,7 @@ class View(Protocol):
         """Milliseconds without output since the wait began."""
 
 
-class Condition:
+class Condition(ABC):
     """A leaf or a branch. `fired` is asked after every change; stream parts remember what they found."""
 
     def __init__(self, kind: str) -> None:
@@ -238,9 +239,9 @@ class Condition:
     def searches(self) -> list["Stream"]:
         return [leaf for leaf in self.leaves() if isinstance(leaf, Stream)]
 
+    @abstractmethod
     def fired(self, view: View) -> "Condition | None":
         """The part that holds now, or None."""
-        raise NotImplementedError
 
     @property
     def found(self) -> Found | None:

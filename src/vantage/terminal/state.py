@@ -1,0 +1,102 @@
+"""What a terminal remembers, and what some bytes or records brought about: values only."""
+
+import msgspec
+
+from vantage.events import Event, PtyGap
+from vantage.terminal import modes
+from vantage.terminal.blocks import Block, Origin, Reason
+from vantage.terminal.spool import SpoolState
+
+DEFAULT_COLS, DEFAULT_ROWS = 120, 40
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What the terminal answers to a question that ended at `query`; `asked` is when, in ms since the epoch."""
+
+    query: int
+    data: bytes
+    asked: int
+
+
+class Step(msgspec.Struct):
+    """What some bytes or records brought about."""
+
+    spool: bytes = b""
+    """Added to the spool, which began at `spool_from`."""
+    spool_from: int = 0
+    events: list[Event] = []
+    begun: list[Block] = []
+    ended: list[Block] = []
+    replies: list[Reply] = []
+    gaps: list[PtyGap] = []
+    ready: bool = False
+    """A prompt became ready for input."""
+    journal: int = 0
+    """Where in the journal the record that brought it ends; 0 for output."""
+    checkpointed: bool = False
+    """Whoever keeps what is derived wrote a checkpoint behind it."""
+    asks_more: bool = False
+    """The shell asks for the rest of a command that has none: it should be cancelled."""
+
+
+class Pending(msgspec.Struct):
+    """A command that was typed and not begun."""
+
+    id: str
+    cmd: str
+    origin: Origin
+    session: str | None
+    spool: int
+    raw: int
+    ts: int
+    lines: int
+    """Line ends of its echo that are still to come: behind them is what the shell says."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Where output ends and a continuation prompt begins."""
+
+    spool: int
+    raw: int
+
+
+class State(msgspec.Struct):
+    """Everything a terminal remembers but its screen."""
+
+    raw: int = 0
+    held: bytes = b""
+    spool: SpoolState = msgspec.field(default_factory=SpoolState)
+    phase: modes.Phase = "none"
+    shell_id: str = ""
+    kind: str = ""
+    secret: str = ""
+    pid: int | None = None
+    cols: int = DEFAULT_COLS
+    rows: int = DEFAULT_ROWS
+    cwd: str | None = None
+    cycle: int = -1
+    """Of the last prompt seen."""
+    now: int = 0
+    """When the last bytes came, in ms."""
+    prompt_at: int = 0
+    """Where in the spool the last prompt stands."""
+    started_at: float | None = None
+    """When the shell began the running command, by its own clock."""
+    pending: Pending | None = None
+    block: Block | None = None
+    blocks: int = 0
+    last_exit_code: int | None = None
+    asked: Asked | None = None
+    """Where the shell asked for the rest of a command that was given whole."""
+    ending: Reason | None = None
+    awaiting_secret: bool = False
+    foreground: str | None = None
+    echo: bytes = b""
+    """What was typed at the prompt, as it was echoed."""
+    queries_tail: bytes = b""
+    margins: bool = False
+    """The program scrolls within margins of its own."""
+    drawn_tail: bytes = b""
+    """The end of what was drawn, while a sequence that sets margins may be open there."""
+    answer: bytes = b""
+    """What the screen answered since the beginning of a question that is not over."""
