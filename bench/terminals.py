@@ -1,7 +1,6 @@
 """The agent's terminal by the clock on the wall: what passes through it, what a command costs, how late a wait is."""
 
 import asyncio
-import atexit
 import os
 import pty
 import re
@@ -35,7 +34,11 @@ class _Loop:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._open = AsyncExitStack()
-        atexit.register(lambda: self.run(self._open.aclose()))
+        # Before the interpreter's own threads are told to end: closing a terminal needs them.
+        threading._register_atexit(lambda: self.run(self._open.aclose()))  # noqa: SLF001
+
+    def at_end(self, work: Callable[[], Awaitable[None]]) -> None:
+        self._open.push_async_callback(work)
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -207,9 +210,10 @@ def _reattach(corpus: Path, size: int) -> Run:
         async with _passing(home):
             pass
 
-    asyncio.run(fill())
-    atexit.register(lambda: asyncio.run(end()))
-    return lambda: asyncio.run(work())
+    loop = _Loop()
+    loop.run(fill())
+    loop.at_end(end)
+    return lambda: loop.run(work())
 
 
 def wait_beside_flood(corpus: Path) -> Run:

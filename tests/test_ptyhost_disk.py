@@ -37,7 +37,7 @@ def full_at(pid: int, size: int):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
 
 
-COUNTER = "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done; > $FINISHED; echo end; read x; read y"
+COUNTER = "i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i+1)); done; > $FINISHED; echo end; read x; read y"
 
 
 def test_a_full_disk_stops_the_program_and_nothing_is_lost(home, client, tmp_path):
@@ -73,7 +73,7 @@ def test_a_full_disk_stops_the_program_and_nothing_is_lost(home, client, tmp_pat
     client.wait_for(b"end\r\n")
     watcher.event("resumed")  # whoever has not read meanwhile may hear only of the end of it
     printed = client.raw().replace(b"typed\r\n", b"").split()
-    assert printed == [b"%d" % number for number in range(20_000)] + [b"end"]
+    assert printed == [b"%d" % number for number in range(60_000)] + [b"end"]
     assert client.kinds() == ["shell"]
     client.ask("kill", terminal="t")
 
@@ -131,7 +131,7 @@ def test_an_end_on_a_full_disk_is_journaled_when_there_is_room(client):
     assert client.answer(number)["ok"]
     assert client.kinds()[-1] == "exit"
     raw = client.raw()
-    assert raw == b"".join(b"%d\r\n" % number for number in range(20_000))[: len(raw)]
+    assert raw == b"".join(b"%d\r\n" % number for number in range(60_000))[: len(raw)]
 
 
 def test_opening_on_a_full_disk_waits_with_its_answer(client):
@@ -156,7 +156,7 @@ def test_a_host_killed_on_a_full_disk_has_written_what_it_could(home, client):
     fresh = home.client()
     fresh.attach()
     assert fresh.kinds() == ["shell", "lost"]
-    assert fresh.raw() == b"".join(b"%d\r\n" % number for number in range(20_000))[:50_000]
+    assert fresh.raw() == b"".join(b"%d\r\n" % number for number in range(60_000))[:50_000]
 
 
 def lines(*records) -> bytes:

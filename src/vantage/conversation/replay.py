@@ -24,7 +24,7 @@ from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 VERSION = 1
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""
-SLICE = 1 << 18
+SLICE = 1 << 17
 """Bytes that are derived at once; between two slices others get their turn."""
 SCROLLBACK = 1000
 """Lines that a live screen remembers. Older ones are found by drawing the past again."""

@@ -162,27 +162,30 @@ class Terminal:
                 self._hang()
 
     def _read(self, master: int) -> None:
-        """One turn's worth of output."""
-        write = self.log.raw
+        """One turn's worth of output: read in the kernel's small pieces, written in one."""
+        pieces: list[bytes] = []
         left = TURN
         try:
             while left > 0:
                 data = os.read(master, CHUNK)
-                if not write(data):
-                    self._stall()
-                    return
-                size = len(data)
-                left -= size
-                if self._hush and self._hush in data:
-                    self._speak()
-                if size < SHORT:
-                    if not size:
-                        self._hang()
+                if not data:
+                    self._hang()
+                    break
+                pieces.append(data)
+                left -= len(data)
+                if len(data) < SHORT:
                     break
         except BlockingIOError:
             pass
         except OSError:
             self._hang()
+        if pieces:
+            data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            if self._hush and self._hush in data:
+                self._speak()
+            if not self.log.raw(data):
+                self._stall()
+                return
         self.changed()
 
     def drain(self) -> bool:

@@ -100,12 +100,13 @@ class Spool:
         if not data.isascii() and b"\xc2" in data:
             data, removed = _C1.subn(b"", data)
             plain = plain and not removed
-        returns = data.count(b"\r")
-        if returns and not self._carriage and returns == data.count(b"\r\n"):
-            added = data.translate(None, _REMOVED_AND_CR)  # the usual case in one pass: every CR is half of a CRLF
-            self.plain = plain and len(added) + returns == len(data)
-            self.length += len(added)
-            return added
+        if b"\r" in data and not self._carriage:
+            # The usual case in one pass: every CR is half of a CRLF, and nothing else is removed.
+            added = data.translate(None, _REMOVED_AND_CR)
+            if len(data) - len(added) == data.count(b"\r\n"):
+                self.plain = plain
+                self.length += len(added)
+                return added
         added = data.translate(None, _REMOVED)
         self.plain = plain and len(added) == len(data)
         return self._ended(added)
