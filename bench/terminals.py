@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.clocked import Milliseconds
+from bench.clocked import AT_END, Milliseconds
 from vantage import open_terminal
 from vantage.conversation.manager import Manager
 from vantage.conversation.verbs import AgentTerminal
@@ -34,8 +34,7 @@ class _Loop:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._open = AsyncExitStack()
-        # Before the interpreter's own threads are told to end: closing a terminal needs them.
-        threading._register_atexit(lambda: self.run(self._open.aclose()))  # noqa: SLF001
+        AT_END.append(lambda: self.run(self._open.aclose()))
 
     def at_end(self, work: Callable[[], Awaitable[None]]) -> None:
         self._open.push_async_callback(work)

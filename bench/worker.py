@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from time import process_time
 
-from bench.clocked import Milliseconds
+from bench.clocked import AT_END, Milliseconds
 
 
 def _seconds() -> float:
@@ -35,6 +35,8 @@ def main(target: str, corpus: str) -> None:
         start = _seconds()
         took = run()
         answers.write(f"{took if isinstance(took, Milliseconds) else (_seconds() - start) * 1000}\n")
+    for close in AT_END:
+        close()
 
 
 if __name__ == "__main__":
