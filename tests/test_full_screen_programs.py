@@ -70,6 +70,42 @@ async def test_tmux(home, tmp_path):
         assert killed.exit_code == 0
 
 
+TASKS = """
+from textual.app import App
+from textual.widgets import Button, Label
+
+
+class Tasks(App):
+    def compose(self):
+        yield Label("nothing done", id="said")
+        yield Button("Finish it", id="finish")
+
+    def on_button_pressed(self):
+        self.query_one("#said").update("all done")
+
+    def key_x(self):
+        self.query_one("#said").update("a key was pressed")
+
+
+Tasks().run()
+"""
+
+
+async def test_a_textual_app(home, tmp_path):
+    """With keys, and with the mouse on what is visible."""
+    (tmp_path / "tasks.py").write_text(TASKS)
+    async with agent_terminal(home, cols=60, rows=16) as t:
+        session = await t.exec_interactive(f"{sys.executable} {tmp_path}/tasks.py")
+        assert (await t.wait_for({"all": [{"screen": "nothing done"}, {"screen": "Finish it"}]})).matched
+        await t.keys(["x"])
+        assert (await t.wait_for({"screen": "a key was pressed"})).matched
+        await t.mouse("click", on_text="Finish it")
+        assert (await t.wait_for({"screen": "all done"})).matched
+        await t.keys(["C-q"])
+        assert (await t.wait_for("EOF", session_id=session.session_id)).matched
+        assert not (await t.read_screen()).alt_screen
+
+
 @pytest.mark.parametrize("draw", ["\\r%s working", "\\b\\b\\b\\b\\b\\b\\b\\b\\b%s working"])
 async def test_a_spinner_is_one_line(home, draw):
     async with agent_terminal(home, cols=60, rows=10) as t:

@@ -10,6 +10,7 @@ from typing import Literal
 _QUESTION = re.compile(
     rb"\x05"  # ENQ
     rb"|\x1b\[[?>=]?[0-9;]{0,64}(?:[cn]|\$p|x|t|q|u)"  # DA, DSR, DECRQM, DECREQTPARM, window reports, XTVERSION, kitty
+    rb"|\x1b\[\?(?:[0-9]{1,4};){0,8}2048h"  # in-band resize reports: switching them on asks for the first
     rb"|\x1bZ"
     rb"|\x1b\][^\x05\x07\x1b?]{0,256}\?[^\x05\x07\x1b]{0,256}(?:\x07|\x1b\\)"  # OSC colours
     rb"|\x1bP[$+]q[^\x05\x1b]{0,1024}\x1b\\"  # DECRQSS, XTGETTCAP
