@@ -13,7 +13,6 @@ class BlockLog:
     """Ended blocks, a line each: the line's number is the block's."""
 
     def __init__(self, folder: ConversationFolder) -> None:
-        self._folder = folder
         self._log = Log(folder.block_log)
         last = self._log.last_line()
         self.count = decode_block(last).seq if last else 0

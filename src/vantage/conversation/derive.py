@@ -54,9 +54,7 @@ class Derivation:
         conversation_id: str,
         events: EventLog,
         *,
-        screen: bool = True,
         background: Background = lambda job: job(),
-        checkpoints: bool = True,
     ) -> None:
         self.folder = folder
         self.events = events
@@ -72,12 +70,8 @@ class Derivation:
         self._records: deque[Placed] = deque()
         self._background = background
         self._copying = 0
-        self._checkpoints = checkpoints
         self._last_checkpoint = self._drawn_then = 0
-        self._with_screen = screen
         self._skip_events = 0
-        self.redraws = False
-        """The screen is being drawn anew."""
         self._drawn: Played | None = None
         self._closed = False
         self.terminal = self._recover()
@@ -91,7 +85,7 @@ class Derivation:
             if checkpoint is not None and self._fits(checkpoint):
                 return self._resume(checkpoint, checkpoint_path(self.folder, place))
         self._skip_events = self.events.derived(0)
-        return Terminal(screen=self._new_screen())
+        return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=SCROLLBACK))
 
     def _fits(self, checkpoint: Checkpoint) -> bool:
         return (
@@ -109,16 +103,10 @@ class Derivation:
         self._skip_events = self.events.derived(checkpoint.events)
         return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen")))
 
-    def _new_screen(self) -> Screen | None:
-        return Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=SCROLLBACK) if self._with_screen else None
-
     def _old_screen(self, path: Path) -> Screen | None:
-        if not self._with_screen:
-            return None
         try:
             return Screen.decode(path.read_bytes())
         except (OSError, CheckpointError):
-            self.redraws = True
             self._background(self._redraw)
             return None
 
@@ -142,7 +130,6 @@ class Derivation:
         """What was drawn in the background, if anything, fed with what came meanwhile."""
         drawn, self._drawn = self._drawn, None
         if drawn is not None:
-            self.redraws = False
             with Replay(self.folder, going_on=drawn) as replay:
                 self.terminal.screen = replay.to(self.terminal.raw).screen
                 replay.take()
@@ -214,7 +201,7 @@ class Derivation:
     # checkpoints
 
     def _due(self) -> bool:
-        if not self._checkpoints or self._copying:
+        if self._copying:
             return False
         since = self.terminal.raw - self._last_checkpoint
         drawn = self.terminal.drawn - self._drawn_then

@@ -92,12 +92,10 @@ class Log:
             os.ftruncate(self._fd, whole)
         return whole
 
-    def append(self, lines: bytes) -> int:
-        """Whole lines. Returns where they begin."""
-        start = self.size
-        write_all(self._fd, lines, start)
+    def append(self, lines: bytes) -> None:
+        """Whole lines."""
+        write_all(self._fd, lines, self.size)
         self.size += len(lines)
-        return start
 
     def lines(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
         """The lines from an offset on, each with the offset behind it."""
@@ -218,7 +216,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     user_rc: bool = True
     allow_secret_input: bool = False
-    closed: bool = False
 
 
 class ConversationFolder:

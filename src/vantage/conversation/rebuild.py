@@ -61,7 +61,7 @@ def _derive(
 ) -> tuple[int, int, int]:
     _start_behind_gaps(again, folder)
     events = EventLog(again.events)
-    derivation = Derivation(again, conversation_id, events, checkpoints=True)
+    derivation = Derivation(again, conversation_id, events)
     journal = GrowingFile(again.journal)
     try:
         while derivation.terminal.raw < (raw_end := derivation.raw.size) or not derivation.terminal.raw:

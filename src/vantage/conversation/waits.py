@@ -6,7 +6,6 @@ A wait looks at everything from its cursor on exactly once; what it did not matc
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
 
 from vantage.conversation.session import Session
 from vantage.terminal.match import SAMPLED, Condition, Found
@@ -163,7 +162,3 @@ class Wait:
 
     def quiet_for(self) -> float:
         return (time.monotonic() - max(self.session.last_output, self._began)) * 1000
-
-
-def timeout_seconds(timeout_ms: Any) -> float:
-    return max(float(timeout_ms), 0.0) / 1000

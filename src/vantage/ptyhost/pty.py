@@ -5,7 +5,6 @@ and nothing else, and the terminal hangs up when its last user is gone.
 """
 
 import contextlib
-import errno
 import fcntl
 import os
 import resource
@@ -222,11 +221,6 @@ def reap() -> list[tuple[int, int]]:
         if pid == 0:
             return ended
         ended.append((pid, status))
-
-
-def is_hangup(error: OSError) -> bool:
-    """Nobody has the other end open."""
-    return error.errno == errno.EIO
 
 
 if sys.platform != "linux":  # pragma: no cover

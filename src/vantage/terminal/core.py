@@ -156,7 +156,6 @@ class Terminal:
 
     def _ready(self) -> None:
         self._step.spool += self._spool.prompt()
-        self.state.prompt_at = self._spool.length
         self.state.echo = b""
         self.state.phase = modes.after(self.state.phase, "ready")
         self._step.ready = True

@@ -78,8 +78,6 @@ class State(msgspec.Struct):
     """Of the last prompt seen."""
     now: int = 0
     """When the last bytes came, in ms."""
-    prompt_at: int = 0
-    """Where in the spool the last prompt stands."""
     started_at: float | None = None
     """When the shell began the running command, by its own clock."""
     pending: Pending | None = None
