@@ -33,10 +33,53 @@ class InputError(VantageError, ValueError):
     status = 400
 
 
+class Invalid(InputError):
+    """A field is missing, or of the wrong kind."""
+
+    code = "validation"
+    status = 422
+
+
 class EventError(InputError):
     """Not an event at all: invalid JSON, or JSON that is not an object."""
 
     code = "bad_event"
+
+
+class Unauthorized(VantageError):
+    """Nobody knows who asks."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class Forbidden(VantageError):
+    """Not for this one, or not from there."""
+
+    code = "forbidden"
+    status = 403
+
+
+class ReadOnly(Forbidden):
+    """A token that only watches."""
+
+    code = "read_only"
+
+
+class TooLarge(InputError):
+    code = "too_large"
+    status = 413
+
+
+class TooMany(VantageError):
+    """Too often. `retry_after` says after how many seconds it is worth another try."""
+
+    code = "too_many"
+    status = 429
+
+    def __init__(self, message: str, *, retry_after: int = 1, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class NotFound(VantageError, LookupError):

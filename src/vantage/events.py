@@ -219,6 +219,10 @@ EVENT_TYPES: dict[str, type[Event]] = {
 }
 
 
+LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
+"""What a terminal tells to those who look at it now: no log has it."""
+
+
 def compact_json(value: Json) -> str:
     """A value as JSON on one line, `{"a": 1}`."""
     try:
@@ -441,7 +445,7 @@ def _written(cls: type[_Event]) -> tuple[tuple[str, str, Any], ...]:
     return tuple((field.name, field.encode_name, field.default) for field in fields if field.name != "extra")
 
 
-_ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id"})
+_ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id", "origin", "awaiting_secret"})
 
 
 def encode_event(event: Event) -> bytes:

@@ -54,7 +54,7 @@ class Formatter:
         Wider than `MIN_TERMINAL_WIDTH`, newlines are set so that nothing wraps. Otherwise paragraphs stay on one line
         each, for the caller to wrap or a pipe to read.
         """
-        if isinstance(event, bytes | str | dict):
+        if isinstance(event, (bytes, str, dict)):
             event = decode_event(event)
         row_id = self._timeline.add(event)
         if row_id is None:

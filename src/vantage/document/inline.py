@@ -41,18 +41,17 @@ def spans_of(content: list[Inline]) -> Line:
     link: Link | None = None
     link_start = 0
     for part in content:
-        part_link = part.link if isinstance(part, Text | Image) else link if isinstance(part, Break) else None
+        if isinstance(part, Text) and part.link is link is None:  # nearly all of them
+            out.append(Span(sanitize(part.text), style_of(part.marks) if part.marks else NORMAL))
+            continue
+        part_link = part.link if isinstance(part, (Text, Image)) else link if isinstance(part, Break) else None
         if part_link is not link:
             if link is not None:
                 _close_link(out, link, link_start)
             link, link_start = part_link, len(out)
         if isinstance(part, Text):
-            style = (
-                style_of(part.marks, safe_url(part.link.url) if part.link else None)
-                if part.marks or part.link
-                else NORMAL
-            )
-            out.append(Span(sanitize(part.text), style))
+            url = safe_url(part.link.url) if part.link else None
+            out.append(Span(sanitize(part.text), style_of(part.marks, url) if part.marks or part.link else NORMAL))
         elif isinstance(part, Break):
             out.append(Span("\n" if part.hard else " "))
         elif isinstance(part, Image):

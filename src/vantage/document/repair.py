@@ -41,10 +41,15 @@ def repaired(text: str, parser: pyromark.Markdown) -> str:
 
 def _suspect_table(text: str) -> bool:
     """Whether some row may have to be changed. May say yes too often, never no."""
+    position = most = 0
     for match in _DELIMITER.finditer(text):
         delimiter = match.group()
         columns = len(delimiter.strip(" \t>\n|").split("|"))
-        position = match.end()
+        if match.end() <= position:  # a row of the table before, whose rows have been counted: each once
+            if columns < most:
+                return True
+            continue
+        position, most = match.end(), columns
         while position < len(text) and "|" in delimiter:
             end = text.find("\n", position)
             line = text[position : end if end >= 0 else len(text)].lstrip(" \t>").rstrip(" \t")

@@ -30,23 +30,22 @@ class Encoder:
         return frame
 
     def line(self, spans: Iterable[Span]) -> str:
-        out = ""
+        out = after = ""
         frames = self._frames
         previous: Style = NORMAL
-        after = ""
         for span in spans:
-            style = span.style
+            style, text = span.style, span.text
             if style is previous:
-                out += span.text
-            elif span.text:
+                out += text
+            elif text:
                 if style is NORMAL:
-                    out += after + span.text
+                    out += after + text
                     after = ""
                 elif style == previous:
-                    out += span.text
+                    out += text
                 else:
                     before, then, _ = frames.get(id(style)) or self._frame(style)
-                    out += f"{after}{before}{span.text}"
+                    out += f"{after}{before}{text}"
                     after = then
                 previous = style
         return out + after if after else out

@@ -8,10 +8,12 @@ import re
 
 # C0 but newline, DEL, C1; line and paragraph separators; bidi marks, embeddings, overrides and isolates;
 # interlinear annotation; tag characters (unless they follow the black flag, as in Scotland's); lone surrogates.
-_UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+_REST = (
+    "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
     "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
 )
+_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f" + _REST)
+_UNSAFE_IN_OUTPUT = re.compile("[\x00-\x07\x0b\x0c\x0e-\x1f" + _REST)
 TAB_WIDTH = 4
 
 
@@ -39,6 +41,11 @@ def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     return text if _UNSAFE.search(text) is None else _UNSAFE.sub(_visible, text)
+
+
+def sanitize_output(text: str) -> str:
+    """What a program printed, for a terminal: it may go back on its own line, as progress bars do, and no further."""
+    return _UNSAFE_IN_OUTPUT.sub(_visible, text)
 
 
 def one_line(text: str, tab_width: int = TAB_WIDTH) -> str:

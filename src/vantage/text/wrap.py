@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from vantage.text.spans import Line, Span, slice_line, text_of, width_of
 from vantage.text.width import cells, one_cell_each
 
-_BLANK = ("", " ")
+BLANK = ("", " ")
 LEAST_ROOM = 6
 """Cells of text that a margin must leave; where it would not, it goes."""
 
@@ -180,9 +180,11 @@ def wrap(
         return out
     if width is None:
         return [[*first, *spans]]
-    first_width, rest_width = width_of(first), width_of(rest)
-    if width - max(first_width, rest_width) < LEAST_ROOM and (first or rest):
-        return [*above(first, width), *wrap(spans, width, hard=hard)]
+    first_width = rest_width = 0
+    if first or rest:
+        first_width, rest_width = width_of(first), width_of(rest)
+        if width - max(first_width, rest_width) < LEAST_ROOM:
+            return [*above(first, width), *wrap(spans, width, hard=hard)]
     one_cell = one_cell_each(text)
     if one_cell and len(text) <= width - first_width:
         return [[*first, *spans]]
@@ -206,7 +208,7 @@ def above(prefix: Sequence[Span], width: int) -> list[Line]:
 
 def trim(line: Line) -> Line:
     """The line without spaces at its end."""
-    while line and line[-1].text[-1:] in _BLANK:
+    while line and line[-1].text[-1:] in BLANK:
         text = line[-1].text.rstrip(" ")
         line = [*line[:-1], Span(text, line[-1].style)] if text else line[:-1]
     return line

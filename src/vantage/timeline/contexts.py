@@ -78,6 +78,10 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
             return replace(self, turn={**self.turn, agent_id: self.for_agent(agent_id)})
         return replace(self, turn={**self.agents, _CONVERSATION: self.for_agent()})
 
+    def end_turn(self) -> "Contexts":
+        """No turn runs: whoever asks now is told of the displays as they are."""
+        return replace(self, turn={}) if self.turn else self
+
     def turn_context(self, agent_id: str | None = None) -> PresentationContext:
         """The context that the agent's running turn began with; before any turn, the present one."""
         for key in (agent_id or _CONVERSATION, _CONVERSATION):

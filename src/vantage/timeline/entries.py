@@ -12,7 +12,7 @@ from vantage.text.spans import Span
 from vantage.text.style import ITALIC
 from vantage.timeline.calls import ToolCall, answer, arguments, failure
 from vantage.timeline.present import present
-from vantage.timeline.row import Block, Kind, MarkdownBlock, OutputBlock, Row, Status, TextBlock, head
+from vantage.timeline.row import Block, Kind, MarkdownBlock, OutputBlock, Row, Status, TerminalBlock, TextBlock, head
 from vantage.timeline.specs.model import RenderSpec
 
 _SUMMARY = re.compile(r"\s*\*\*([^*\n]+)\*\*[ \t]*(?:\n|\Z)")
@@ -216,6 +216,7 @@ class TerminalCommand(Entry):
         super().__init__(row_id, event)
         self.open = True
         self.command = event.cmd if isinstance(event, ev.AgentBlockBegin) else ""
+        self.block_id: str = getattr(event, "block_id", "")
         self.output = Pieces()
         self.end: ev.AgentBlockEnd | None = None
 
@@ -228,6 +229,8 @@ class TerminalCommand(Entry):
         end = self.end
         output = str(self.output)
         blocks: list[Block] = [OutputBlock(output)] if output.strip() else []
+        if not output and (end is None or end.bytes):
+            blocks = [TerminalBlock(self.block_id)]  # whoever has the terminal's files can say what it printed
         if end is not None and end.done_because not in (None, "mark"):
             blocks.append(TextBlock(f"ended: {end.done_because}", "accent"))
         return self._make(

@@ -30,6 +30,10 @@ _MESSAGE_KINDS: dict[type[Event], Kind] = {
 }
 
 
+_NOT_SHOWN = ("type", "seq", "ts", "conversation_id")
+"""What an event says of itself and not of what happened."""
+
+
 class Timeline:
     """Events in, rows out, in the order in which they began; a row that changes keeps its place and its id."""
 
@@ -37,6 +41,8 @@ class Timeline:
         self._specs = specs
         """The conversation's render specs; made when the first one comes."""
         self._entries: dict[str, Entry] = {}
+        self.closed: list[str] = []
+        """Rows that the last event brought to their end, besides the one that it was about."""
         self._count = 0
         self._calls: dict[str, Call] = {}
         self._messages: dict[tuple[Kind, str], Message] = {}
@@ -55,8 +61,10 @@ class Timeline:
 
     def add(self, event: Event | bytes | str | dict[str, Json]) -> str | None:
         """Takes an event, or the JSON of one. Returns the id of the row it added or changed, if any."""
-        if isinstance(event, bytes | str | dict):
+        if isinstance(event, (bytes, str, dict)):
             event = ev.decode_event(event)
+        if self.closed:
+            self.closed = []
         handler = _HANDLERS.get(type(event))
         entry = handler(self, event) if handler else None
         if entry is None:
@@ -76,7 +84,12 @@ class Timeline:
         """An agent that goes on to something else has ended its message, even if the whole text is still to come."""
         for message in self._messages.values():
             if message is not newest and message.open and message.agent == newest.agent:
-                message.close()
+                self._close(message)
+
+    def _close(self, message: Message) -> None:
+        if message.open:
+            message.close()
+            self.closed.append(message.row_id)
 
     def _id(self) -> str:
         self._count += 1
@@ -108,7 +121,7 @@ class Timeline:
 
     def _turn_complete(self, event: ev.TurnComplete) -> None:  # noqa: ARG002
         for message in self._messages.values():
-            message.close()
+            self._close(message)
         self._messages.clear()
 
     def _tool_start(self, event: ev.ToolStart) -> Entry:
@@ -175,7 +188,7 @@ class Timeline:
         return Fixed(self._id(), event, "notice", [Span("Gap", ALARM), Span(said, RED)], "warning")
 
     def _unknown(self, event: ev.UnknownEvent) -> Entry:
-        shown = {key: value for key, value in event.data.items() if key != "type"}
+        shown = {key: value for key, value in event.data.items() if key not in _NOT_SHOWN}
         title = head("Event", event.name, Span(compact_json(shown) if shown else "", ACCENT))
         return Fixed(self._id(), event, "event", title)
 

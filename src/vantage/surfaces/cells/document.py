@@ -99,7 +99,7 @@ def _code(block: nodes.CodeBlock, page: Page, base: Style) -> list[Line]:
     else:
         indent = [Span("    ")]
         lines = page.hang(indent, indent, lambda inner: code_lines(block.text, "", inner))
-    return [restyle(line, base) for line in lines]
+    return lines if base == NORMAL else [restyle(line, base) for line in lines]
 
 
 def _math(block: nodes.MathBlock, page: Page, base: Style) -> list[Line]:
@@ -123,9 +123,13 @@ def _rule(block: nodes.Rule, page: Page, base: Style) -> list[Line]:  # noqa: AR
 
 def _quote(block: nodes.Quote, page: Page, base: Style) -> list[Line]:
     color = _ALERTS.get(block.alert)
-    title = [[Span(block.alert.title(), Style(color, bold=True))]] if color else []
+    title = [Span(block.alert.title(), Style(color, bold=True))] if color else []
     bar = [Span(page.glyphs.bar, Style(color) if color else ACCENT), Span(" ")]
-    return page.hang(bar, bar, lambda inner: [*title, *_blocks(block.children, inner, base)] or [[]])
+    return page.hang(
+        bar,
+        bar,
+        lambda inner: [*(wrap(title, inner.width) if title else ()), *_blocks(block.children, inner, base)] or [[]],
+    )
 
 
 def _list(block: nodes.ListBlock, page: Page, base: Style) -> list[Line]:

@@ -86,4 +86,5 @@ class Page(msgspec.Struct, frozen=True):
         """The page with a margin taken off."""
         if self.width is None or cells <= 0:
             return self
-        return msgspec.structs.replace(self, width=max(self.width - cells, 1))
+        # every list, quote and body does this: `structs.replace` would take twice as long
+        return Page(self.context, max(self.width - cells, 1), self.glyphs, self.clean, self.notes, self.markdown)

@@ -19,7 +19,7 @@ from vantage.text.palette import TOKENS
 from vantage.text.spans import Line, Span, slice_line, text_of, width_of
 from vantage.text.style import ACCENT, GREEN, RED, Style
 from vantage.text.width import take, take_end, width
-from vantage.text.wrap import trim, wrap
+from vantage.text.wrap import BLANK, trim, wrap
 from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "warning": RED, "error": RED}
@@ -38,7 +38,7 @@ def row_lines(row: Row, page: Page) -> list[Line]:
     if indent:
         margin = Span(" " * indent)
         lines = [[margin, *line] if line else line for line in lines]
-    return [trim(line) for line in lines]
+    return [trim(line) if line and line[-1].text[-1:] in BLANK else line for line in lines]
 
 
 def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
@@ -63,6 +63,14 @@ def _indent(depth: int, width: int | None) -> int:
         return 0
     most = _DEEPEST if width is None else max(width - _LEAST, 0) // 2
     return 2 * min(depth, most)
+
+
+_MESSAGE_MARGIN, _MARGIN = [Span("  ")], [Span("    ")]
+
+
+@cache
+def _elbow(glyph: str) -> Line:
+    return [Span("  "), Span(glyph, ACCENT), Span(" ")]
 
 
 @cache
@@ -95,7 +103,7 @@ def _row(row: Row, page: Page) -> list[Line]:
     for file in diff.files:
         out += _wrapped_head(_clean(file_head(file), page), page, bullet)
         out += diff_lines(file, page)
-    out += page.hang([Span("    ")], [Span("    ")], lambda inner: action_lines(diff, inner)) if diff.actions else []
+    out += page.hang(_MARGIN, _MARGIN, lambda inner: action_lines(diff, inner)) if diff.actions else []
     return [*out, *_body(blocks[1:], page)]
 
 
@@ -111,7 +119,7 @@ def _message(blocks: list[Block], page: Page, first: Line) -> list[Line]:
             out += drawn
         return out or [[]]
 
-    return page.hang(first, [Span("  ")], lines)
+    return page.hang(first, _MESSAGE_MARGIN, lines)
 
 
 def _clean(spans: Iterable[Span], page: Page) -> Line:
@@ -136,7 +144,7 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
     if free >= 2:
         lines[-1] = [*lines[-1], Span(" " * free), Span(trailing, ACCENT)]
         return lines
-    return [*lines, *wrap([Span(trailing, ACCENT)], page.width, [Span("    ")], [Span("    ")])]
+    return [*lines, *wrap([Span(trailing, ACCENT)], page.width, _MARGIN, _MARGIN)]
 
 
 def _surely_fits(title: Line, width: int | None, margin: int) -> bool:
@@ -186,4 +194,4 @@ def _body(blocks: list[Block], page: Page) -> list[Line]:
     def lines(inner: Page) -> list[Line]:
         return [line for block in blocks for line in block_lines(block, inner)]
 
-    return page.hang([Span("  "), Span(page.glyphs.elbow, ACCENT), Span(" ")], [Span("    ")], lines)
+    return page.hang(_elbow(page.glyphs.elbow), _MARGIN, lines)

@@ -74,7 +74,7 @@ def load_spec(value: Json) -> tuple[RenderSpec, list[Problem]]:
 def check_spec(value: Json) -> list[Problem]:
     """Everything that is wrong or odd with a spec."""
     try:
-        size = len(json.dumps(value))
+        size = len(json.dumps(value, ensure_ascii=False).encode())  # half a character is no JSON of ours
     except (ValueError, TypeError, RecursionError):
         return [Problem("too_deep", "", "it is nested too deeply, or not JSON")]
     if size > MOST_BYTES:
@@ -275,7 +275,7 @@ def _known(value: Json, *, block: bool = False) -> Json:
     if not isinstance(value, dict):
         return value
     out = {key: _known(item, block=key in ("blocks", "fallback")) for key, item in value.items()}
-    if block and out.get("type") not in _BLOCKS:
+    if block and str(out.get("type")) not in _BLOCKS:  # in a field of a newer version it may be anything
         kept = {key: out[key] for key in _KEPT if key in out}
         return {"type": "unknown", "name": str(out.get("type")), **kept}
     return out

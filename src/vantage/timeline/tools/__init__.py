@@ -37,7 +37,7 @@ class Presentation(msgspec.Struct, frozen=True):
 
 Presenter = Callable[[ToolCall], Presentation | None]
 
-_BUILT_IN = ("shell", "files", "edits", "plan", "api", "knowledge", "forwarded", "generic")
+_BUILT_IN = ("shell", "terminal", "files", "edits", "plan", "api", "knowledge", "forwarded", "generic")
 _presenters: dict[str, Presenter] = {}
 _loaded = False
 
@@ -107,11 +107,11 @@ def fits(call: ToolCall, required: dict[str, type | tuple[type, ...]], **optiona
         return True
     if not call.args:
         return False
-    known = {**required, **optional}
     for name, value in call.args.items():
-        if name in known and value is not None and not isinstance(value, known[name]):
+        expected = required.get(name) or optional.get(name)
+        if expected is not None and value is not None and not isinstance(value, expected):
             return False
-    return not required or any(name in call.args for name in required)
+    return not required or not required.keys().isdisjoint(call.args)
 
 
 def error_blocks(call: ToolCall) -> list[Block]:

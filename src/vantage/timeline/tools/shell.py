@@ -73,8 +73,17 @@ def _printed(call: ToolCall) -> str:
     return call.output
 
 
-@presenter("shell", "bash", "exec", "exec_command", "run_shell_command", "execute_bash", "local_shell", "run_command",
-           "terminal", "pty_exec_block", "pty_exec_interactive")  # fmt: skip
+@presenter(
+    "shell",
+    "bash",
+    "exec",
+    "exec_command",
+    "run_shell_command",
+    "execute_bash",
+    "local_shell",
+    "run_command",
+    "terminal",
+)
 def shell(call: ToolCall) -> Presentation | None:
     if not fits(call, {"command": (str, list), "cmd": (str, list)}):
         return None
