@@ -5,7 +5,6 @@ the way out; whatever else is raised is the host's own fault and is answered as 
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.connection import Request
+from vantage.ptyhost.holes import punch_hole
 from vantage.ptyhost.inputs import Check, Input
 from vantage.ptyhost.protocol import MAX_INPUT, MAX_TYPED_LINE, PROTOCOL, SPOKEN, VERSION, Code, Op, decode_data
 from vantage.ptyhost.pty import Program, Pty, SpawnError
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 OURS: Final = frozenset({"out", "shell", "size", "exit", "lost", "state", "reply", "gap"})
 """Kinds of records that only the host writes."""
-_PUNCH_HOLE: Final = 0x02 | 0x01  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
 _CHECKS: Final = ("none", "open", "secret")
 _TARGETS: Final = ("foreground", "shell", "session")
-_libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class Refused(Exception):
@@ -356,18 +354,18 @@ def perform(host: "Host", request: Request) -> None:
         request.refuse(refused.code, str(refused))
     except OSError as error:
         request.refuse(Code.FAILED, f"{name}: {error}")
+    except UnicodeEncodeError:
+        request.refuse(Code.BAD_REQUEST, f"{name}: expected text that the system can take, got half a character in it")
     except Exception as error:  # noqa: BLE001 - shells depend on this process
         host.loop.report()
         request.refuse(Code.INTERNAL, f"{name} failed in the host: {error!r}; its log has the details")
 
 
 def _punch(descriptor: int, start: int, length: int) -> None:
-    result = _libc.fallocate(
-        ctypes.c_int(descriptor), ctypes.c_int(_PUNCH_HOLE), ctypes.c_int64(start), ctypes.c_int64(length)
-    )
-    if result != 0:
-        why = os.strerror(ctypes.get_errno())
-        raise Refused(Code.UNSUPPORTED, f"the file system cannot free a part of a file: {why}")
+    try:
+        punch_hole(descriptor, start, length)
+    except OSError as error:
+        raise Refused(Code.UNSUPPORTED, f"the file system cannot free a part of a file: {error.strerror}") from None
 
 
 def _running(host: "Host", request: Request) -> tuple[Terminal, Pty]:

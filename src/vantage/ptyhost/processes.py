@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,10 +13,13 @@ _COMM_LENGTH: Final = 15
 @dataclass(frozen=True, slots=True)
 class Process:
     pid: int
+    parent: int
     group: int
     session: int
     tty: int
     """Device number of its controlling terminal, 0 for none."""
+    started: int
+    """In ticks of the machine's clock: a pid is given out again, with another start."""
 
 
 def living() -> list[Process]:
@@ -27,6 +31,46 @@ def living() -> list[Process]:
 def of_session(session: int, tty: int) -> list[int]:
     """Processes of a session, or with this controlling terminal (0: it is closed, ask for the session only)."""
     return [process.pid for process in living() if process.session == session or (tty and process.tty == tty)]
+
+
+def of_terminal(session: int | None, tty: int, before: Mapping[int, int]) -> dict[int, int]:
+    """Everybody in a terminal, as pid and start: `of_session`, those who were in it before, and who descends from them.
+
+    One who began a session of its own and lost its parent has become our child (see `__main__`): it is in the terminal
+    as long as it has it open.
+    """
+    alive = living()
+    children: dict[int, list[Process]] = {}
+    for process in alive:
+        children.setdefault(process.parent, []).append(process)
+    found: dict[int, int] = {}
+    waiting = [
+        process
+        for process in alive
+        if process.session == session
+        or (tty and process.tty == tty)
+        or before.get(process.pid) == process.started
+        or (tty and not process.tty and process.parent == os.getpid() and _has_open(process.pid, tty))
+    ]
+    while waiting:
+        process = waiting.pop()
+        if process.pid not in found:
+            found[process.pid] = process.started
+            waiting += children.get(process.pid, ())
+    return found
+
+
+def device(number: int) -> int:
+    """A device number as the kernel prints it in /proc/<pid>/stat."""
+    major, minor = os.major(number), os.minor(number)
+    return (minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12)
+
+
+def _has_open(pid: int, tty: int) -> bool:
+    try:
+        return any(device(os.stat(entry.path).st_rdev) == tty for entry in os.scandir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False
 
 
 def send(pids: list[int], number: signal.Signals) -> int:
@@ -65,8 +109,10 @@ def _read(pid: int) -> Process | None:
     except OSError:
         return None
     # The name stands in parentheses and may hold anything: state, parent, group, session, tty come after the last one.
-    state, _, group, session, tty = text[text.rfind(b")") + 2 :].split(None, 5)[:5]
-    return None if state in (b"Z", b"X") else Process(pid, int(group), int(session), int(tty))
+    state, parent, group, session, tty, *more = text[text.rfind(b")") + 2 :].split(None, 20)
+    if state in (b"Z", b"X"):
+        return None
+    return Process(pid, int(parent), int(group), int(session), int(tty), int(more[14]))
 
 
 def _command(pid: int) -> str | None:

@@ -146,19 +146,19 @@ class Lines:
                 raise ProtocolError(f"expected messages of at most {MAX_LINE} bytes, got a longer one")
 
 
-def socket_path(home: str) -> str:
+def socket_path(home: str, name: str = "host.sock") -> str:
     """Where the host of this home listens: in the home, or where that path is too long, in a directory of our own.
 
     Raises PermissionError when that directory is not ours alone. A running host has written its path to `host.json`:
     ask that first, since the environment of host and client may differ.
     """
-    path = os.path.join(os.path.abspath(home), "host.sock")
+    path = os.path.join(os.path.abspath(home), name)
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
         return path
     digest = hashlib.blake2b(os.fsencode(os.path.realpath(home)), digest_size=8).hexdigest()
-    name = f"vantage-{os.geteuid()}-{digest}"
+    folder = f"vantage-{os.geteuid()}-{digest}"
     for base in (os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made 0700 and checked
-        short = os.path.join(base, name, "host.sock")
+        short = os.path.join(base, folder, name)
         if os.path.isdir(base) and os.access(base, os.W_OK) and len(os.fsencode(short)) <= MAX_SOCKET_PATH:
             _own_directory(os.path.dirname(short))
             return short

@@ -140,7 +140,7 @@ def spawn(program: Program, inherited: Inherited) -> Pty:
         attributes[_IFLAG] |= _IUTF8
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", program.rows, program.cols, 0, 0))
-        tty = _encoded(os.fstat(slave).st_rdev)
+        tty = processes.device(os.fstat(slave).st_rdev)
         os.set_blocking(master, False)
         trouble, report = os.pipe()
         # Until the child has taken our handlers off, a signal to it would come out of our wakeup socket as ours.
@@ -196,12 +196,6 @@ def _become(program: Program, slave: int, report: int, inherited: Inherited) -> 
             os.write(report, f"cannot {doing}: {why}".encode("utf-8", "replace")[:4096])
     finally:
         os._exit(127)
-
-
-def _encoded(device: int) -> int:
-    """A device number as the kernel prints it in /proc/<pid>/stat."""
-    major, minor = os.major(device), os.minor(device)
-    return (minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12)
 
 
 def explain(status: int) -> tuple[int | None, int | None]:

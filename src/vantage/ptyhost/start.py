@@ -9,6 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
+from vantage.ptyhost.protocol import socket_path
+
 _TRIES = 3
 """A host may leave between being found and being connected to; it does so only when it has nothing to do."""
 
@@ -59,9 +61,10 @@ def _running(home: str) -> socket.socket | None:
     """A connection to the host that runs, None when none does."""
     try:
         with open(os.path.join(home, "host.json"), "rb") as file:
-            path = json.load(file)["socket"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
+            path = str(json.load(file)["socket"])
+    except (OSError, ValueError, KeyError, TypeError):
+        # Somebody has damaged it: a host that lives all the same listens where it would listen today.
+        path = socket_path(home)
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(path)

@@ -77,6 +77,8 @@ class Terminal:
         self._kills: list[Callable[[list[int]], None]] = []
         self._kill_at = 0.0
         self._kill_timer: Timer | None = None
+        self._doomed: dict[int, int] = {}
+        """Whom the kill is for, as pid and start: with the terminal closed nothing else says that they were in it."""
         if past.unfinished:
             self.record({"t": "lost"})
         self.rest()
@@ -367,12 +369,19 @@ class Terminal:
             return self.pty.members()
         return processes.of_session(self.pid, 0) if self.pid is not None else []
 
+    def _doom(self) -> list[int]:
+        """Living processes of the terminal, also those that have left its session."""
+        tty = self.pty.tty if self.pty is not None else 0
+        self._doomed = processes.of_terminal(self.pid, tty, self._doomed)
+        return list(self._doomed)
+
     def kill(self, grace: float, done: Callable[[list[int]], None]) -> None:
-        """Ends the whole session; `done` gets the processes that could not be ended, when the exit is journaled."""
+        """Ends all that runs in it; `done` gets the processes that could not be ended, when the exit is journaled."""
         now = time.monotonic()
         self._kill_at = min(self._kill_at, now + grace) if self._kills else now + grace
         self._kills.append(done)
-        members = self.session()
+        # The shell first: one that sees its program end would say so, as if nobody had reset it.
+        members = sorted(self._doom(), key=lambda pid: pid != self.pid)
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
             processes.send(members, number)
         self.check_kill()
@@ -382,7 +391,7 @@ class Terminal:
         if not self._kills:
             return
         now = time.monotonic()
-        members = self.session()
+        members = self._doom()
         if members and now >= self._kill_at:
             processes.send(members, signal.SIGKILL)
         stuck = now >= self._kill_at + STUCK
@@ -392,6 +401,7 @@ class Terminal:
                 self._kill_timer = self.loop.after(max(min(pause, KILL_CHECK), 0.001), self._kill_due)
             return
         kills, self._kills = self._kills, []
+        self._doomed = {}
         for done in kills:
             done(members)
 

@@ -57,6 +57,11 @@ class Block(msgspec.Struct, omit_defaults=False):
     def running(self) -> bool:
         return self.done_because is None
 
+    @property
+    def size(self) -> int:
+        """Bytes that it printed."""
+        return self.raw.size - sum(span.size for span in self.marks)
+
 
 MOST_MARKS = 10_000
 """Marks of ours that a block remembers; a script in a line editor prints one for each of its commands."""

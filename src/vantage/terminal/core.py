@@ -261,7 +261,7 @@ class Terminal:
                 exit_code=block.exit_code,
                 done_because=reason,
                 duration_ms=block.duration_ms,
-                bytes=block.raw.size - sum(span.size for span in block.marks),
+                bytes=block.size,
                 ts=block.ts_end,
                 raw_offset=self._passed,
             )

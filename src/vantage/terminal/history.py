@@ -4,12 +4,15 @@ A line that was wrapped is one line, so its number survives a resize. Numbers ar
 the oldest line still kept, and the oldest go when there are more than `lines` of them, or more than `size` bytes.
 """
 
+import re
 from collections import deque
 
 import msgspec
 
 from vantage.terminal.engines.values import Drained
 
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""They take no cell and a terminal ignores them; a browser would show the line in another order. So no row has them."""
 LONGEST = 1 << 20
 """Bytes after which a line without an end is cut into several, so that no single line holds unbounded memory."""
 
@@ -96,7 +99,7 @@ class History:
             if number + count > first:
                 lines += block.split(b"\n")[max(first - number, 0) : min(end - number, count)]
             number += count
-        return [line.decode("utf-8", "replace").rstrip(" ") for line in lines]
+        return [BIDI.sub("", line.decode("utf-8", "replace")).rstrip(" ") for line in lines]
 
     def state(self) -> HistoryState:
         self.trim()

@@ -167,7 +167,7 @@ def _other_key(char: str, key: Key) -> str | None:
 
 
 def _control(char: str, key: Key) -> str:
-    if "a" <= char.lower() <= "z":
+    if char.isascii() and char.isalpha():
         return chr(ord(char.lower()) & 31)
     if char not in _CONTROLS:
         raise InputError(
@@ -212,4 +212,4 @@ _HARMFUL = {code: " " for code in (*range(32), *range(127, 160)) if chr(code) no
 def paste(text: str, modes: Modes) -> bytes:
     """Text as the terminal pastes it: line ends are Enter, brackets where the program wants them, no control bytes."""
     safe = text.replace("\r\n", "\r").replace("\n", "\r").translate(_HARMFUL)
-    return f"\x1b[200~{safe}\x1b[201~".encode() if modes.bracketed_paste else safe.encode("utf-8", "replace")
+    return (f"\x1b[200~{safe}\x1b[201~" if modes.bracketed_paste else safe).encode("utf-8", "replace")

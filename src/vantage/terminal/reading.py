@@ -103,6 +103,10 @@ class Reading(msgspec.Struct, frozen=True):
     text: str
     omitted: Span | None = None
 
+    @property
+    def omitted_bytes(self) -> int:
+        return self.omitted.size if self.omitted else 0
+
 
 class _Line(NamedTuple):
     text: str

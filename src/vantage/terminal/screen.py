@@ -13,7 +13,7 @@ import msgspec
 from vantage.errors import InputError
 from vantage.terminal.engines import Engine, EngineName, kind_of
 from vantage.terminal.engines.values import BLANK, CheckpointError, Cursor, Modes, Row
-from vantage.terminal.history import History, HistoryState
+from vantage.terminal.history import BIDI, History, HistoryState
 
 __all__ = ["BLANK", "Changes", "CheckpointError", "Cursor", "Modes", "Row", "Screen", "Scrollback"]
 
@@ -219,7 +219,7 @@ class Screen:
     @property
     def title(self) -> str:
         """As set by OSC 0 or 2, without control characters."""
-        return self._live.title().translate(_CONTROLS)[:_LONGEST_TITLE]
+        return BIDI.sub("", self._live.title().translate(_CONTROLS))[:_LONGEST_TITLE]
 
     @property
     def cwd(self) -> str:
@@ -268,6 +268,8 @@ class Screen:
         grid, revisions = self._grid, self._revisions
         after = self.revision + 1
         for number, row in self._live.dirty():
+            if not row.text.isascii() and BIDI.search(row.text):
+                row = msgspec.structs.replace(row, text=BIDI.sub("", row.text))  # noqa: PLW2901
             if grid[number] != row:
                 grid[number] = row
                 revisions[number] = after

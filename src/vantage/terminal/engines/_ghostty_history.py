@@ -99,14 +99,15 @@ class HistoryTap:
         self._has_before = True
 
     def _hand_over(self, x: int, y: int, last: int, *, unfinished: bool) -> None:
-        blank = 0 if unfinished else self._blank_tail(y, last)
-        text = self._format(x, y, last - blank, trim=not unfinished) if last - blank >= y else b""
-        lines = text.count(b"\n") + (last - blank >= y)
-        if last - blank < y:
-            text, blank = b"", blank - 1  # only blank lines: joined by as many line feeds as there are between them
-            lines = 1
-        text += b"\n" * blank
-        piece = Drained(text, lines + blank - unfinished, unfinished)
+        blank = last + 1 if unfinished else self._blank_from(y, last)
+        more = sum(row == y or not self._wraps(row - 1) for row in range(blank, last + 1))
+        if blank > y:
+            text = self._format(x, y, blank - 1, trim=not unfinished)
+            lines = text.count(b"\n") + 1 + more
+            text += b"\n" * more
+        else:  # only blank lines: joined by as many line feeds as there are between them
+            text, lines = b"\n" * (more - 1), more
+        piece = Drained(text, lines - unfinished, unfinished)
         self._drained = piece if self._drained is None else _joined(self._drained, piece)
 
     def _rows(self) -> int:
@@ -118,20 +119,21 @@ class HistoryTap:
         check(lib.ghostty_grid_ref_row(self._cells.ref(0, y, SCREEN), self._raw), "read a row")
         return bool(self._raw[0] >> WRAP & 1)
 
-    def _blank_tail(self, first: int, last: int) -> int:
-        """How many rows at the end are blank: the library's text does not end in line feeds."""
-        low, high = first - 1, last  # low is not blank (or before the first), all rows behind high are
-        if self._format(0, last, last):
-            return 0
-        while high - low > 1:
+    def _blank_from(self, first: int, last: int) -> int:
+        """The row from which on all are blank: the library's text has line feeds for some of them only."""
+        low, high = first, last  # somewhere from low to behind high
+        if not self._is_blank(last, last):
+            return last + 1
+        while low < high:
             middle = (low + high) // 2
-            if self._format(0, middle, last):
-                low = middle
-            else:
+            if self._is_blank(middle, last):
                 high = middle
-        if high == low + 1 and high >= first and self._format(0, high, last):
-            low = high
-        return last - low
+            else:
+                low = middle + 1
+        return high
+
+    def _is_blank(self, first: int, last: int) -> bool:
+        return not self._format(0, first, last).strip(b"\n")
 
     def row_text(self, y: int, cols: int) -> str:
         """A row of the screen as it is now."""

@@ -88,9 +88,13 @@ class RowReader:
         lib.ghostty_render_state_clean(state)
         return rows
 
-    def is_stale(self, y: int, text: str) -> bool:
-        """Whether a row has another text than when it was last read."""
-        return y in self._texts and self._texts[y] != text
+    def is_stale(self, y: int, x: int, text: str) -> bool:
+        """Whether a row has, or may have, another text than when it was last read.
+
+        A mark on the blank before the cursor cannot be told from none: the library leaves such a blank out.
+        """
+        known = self._texts.get(y)
+        return known is not None and (known != text or known[max(x - 1, 0) : x].strip() == "")
 
     def forget(self) -> None:
         """Read everything anew."""

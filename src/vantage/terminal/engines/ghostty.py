@@ -90,6 +90,8 @@ class GhosttyEngine:
     # Input
 
     def feed(self, data: bytes) -> None:
+        if b"\x7f" in data:  # which terminals ignore, and the library draws
+            data = data.translate(None, b"\x7f")
         if self._unfinished:
             data = self._finish(data)
         if b"\x1b" in data:
@@ -263,8 +265,9 @@ class GhosttyEngine:
         if self._has_marks:
             # A mark added to a character that was there before does not make the library call its row changed.
             self._has_marks = False
+            x = self._get(lib.GHOSTTY_TERMINAL_DATA_CURSOR_X, self._short)
             y = self._get(lib.GHOSTTY_TERMINAL_DATA_CURSOR_Y, self._short)
-            if self._rows.is_stale(y, self._history.row_text(y, self.cols)):
+            if self._rows.is_stale(y, x, self._history.row_text(y, self.cols)):
                 self._rows.forget()
                 rows = self._rows.dirty()
         return rows
