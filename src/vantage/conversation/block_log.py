@@ -4,8 +4,8 @@ from itertools import islice
 
 import msgspec
 
-from vantage.conversation.files import ConversationFolder, Log
-from vantage.errors import NotFound
+from vantage.conversation.files import ConversationFolder, Log, damaged
+from vantage.errors import NotFound, Unavailable
 from vantage.terminal.blocks import Block
 
 
@@ -14,7 +14,9 @@ class BlockLog:
 
     def __init__(self, folder: ConversationFolder) -> None:
         self._log = Log(folder.block_log)
-        last = self._log.last_line()
+        self._path = folder.block_log
+        while (last := self._log.last_line()) is not None and not _is_block(last):
+            self._log.cut(self._log.size - len(last) - 1)
         self.count = decode_block(last).seq if last else 0
         self._last: Block | None = None
 
@@ -32,7 +34,22 @@ class BlockLog:
         self._last = block
 
     def after(self, seq: int, limit: int) -> list[Block]:
-        return [decode_block(line) for line in islice(self._log.from_line(seq + 1), limit)]
+        lines = list(islice(self._log.from_line(seq + 1), limit))
+        try:
+            found = [decode_block(line) for line in lines]
+        except msgspec.MsgspecError as error:
+            raise self._damaged(error) from None
+        if any(block.seq != number for number, block in enumerate(found, seq + 1)):
+            raise self._damaged(f"blocks are not in their places from {seq + 1} on")
+        return found
+
+    def _damaged(self, why: object) -> Unavailable:
+        hint = f"'vantage rebuild {self._path.parent.parent.name}' makes it anew from the output"
+        return damaged(self._path, why, hint)
+
+    def last(self) -> Block | None:
+        line = self._log.last_line()
+        return decode_block(line) if line else None
 
     def get(self, block_id: str) -> Block:
         if self._last is not None and self._last.block_id == block_id:
@@ -56,3 +73,10 @@ def encode_block(block: Block) -> bytes:
 
 def decode_block(line: bytes) -> Block:
     return _block_decoder.decode(line)
+
+
+def _is_block(line: bytes) -> bool:
+    try:
+        return bool(decode_block(line))
+    except msgspec.MsgspecError:
+        return False

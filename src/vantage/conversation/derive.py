@@ -6,16 +6,15 @@ places, and passes over what is in the logs already.
 
 import contextlib
 import errno
+import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from vantage.conversation.block_log import BlockLog
 from vantage.conversation.event_log import EventLog
-from vantage.conversation.files import PRIVATE_FILE, ConversationFolder, GrowingFile, write_atomically
+from vantage.conversation.files import PRIVATE_FILE, ConversationFolder, GrowingFile, damaged, no_room, write_atomically
 from vantage.conversation.replay import (
     SCROLLBACK,
     VERSION,
@@ -26,7 +25,9 @@ from vantage.conversation.replay import (
     checkpoint_path,
     checkpoint_places,
     drive,
+    journal_records,
     read_checkpoint,
+    write_checkpoint,
 )
 from vantage.errors import Unavailable
 from vantage.events import Event
@@ -43,6 +44,7 @@ AT_BLOCK_END = 1 << 16
 
 Background = Callable[[Callable[[], None]], None]
 """Does a job in a thread, off the way of whoever waits for a command to end."""
+_log = logging.getLogger(__name__)
 
 
 class Derivation:
@@ -74,33 +76,70 @@ class Derivation:
         self._skip_events = 0
         self._drawn: Played | None = None
         self._closed = False
-        self.terminal = self._recover()
+        try:
+            self.terminal = self._recover()
+        except BaseException:
+            self._close_files()
+            raise
         self.adopt_screen()
 
     # going on from where it was
 
     def _recover(self) -> Terminal:
+        newest = True
         for place in checkpoint_places(self.folder):
             checkpoint = read_checkpoint(self.folder, place)
-            if checkpoint is not None and self._fits(checkpoint):
+            if checkpoint is None:
+                _log.warning("%s cannot be read: an older one is used", checkpoint_path(self.folder, place))
+                continue
+            if newest:
+                self._check_truth(checkpoint)
+                newest = False
+            short = self._shorter(checkpoint)
+            if short is None:
                 return self._resume(checkpoint, checkpoint_path(self.folder, place))
+            _log.warning("%s is shorter than it was: what it had is derived again", short)
+        if newest:
+            self._check_truth(None)
         self._skip_events = self.events.derived(0)
         return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=SCROLLBACK))
 
-    def _fits(self, checkpoint: Checkpoint) -> bool:
-        return (
-            checkpoint.state.raw <= self.raw.size
-            and checkpoint.journal <= self._journal.size
-            and checkpoint.state.spool.length <= self.spool.size
-            and checkpoint.events <= self.events.size
-            and checkpoint.block_log <= self.blocks.size
-        )
+    def _check_truth(self, checkpoint: Checkpoint | None) -> None:
+        """What the terminal printed, and the journal, were at least so long once. Nothing can be derived from less.
+
+        To go on would write over what is kept of it, and give new commands the numbers of old ones.
+        """
+        last = self.blocks.last()
+        raw = max(checkpoint.state.raw if checkpoint else 0, last.raw.end if last else 0)
+        if self.raw.size < raw:
+            raise self._lost(self.folder.raw, f"it has {self.raw.size:,} bytes and had {raw:,}")
+        end = checkpoint.journal if checkpoint else 0
+        if self._journal.size < end:
+            raise self._lost(self.folder.journal, f"it has {self._journal.size:,} bytes and had {end:,}")
+        if end and self._journal.read(end - 1, end) != b"\n":
+            raise self._lost(self.folder.journal, f"no line ends at byte {end:,}, where one did")
+        if checkpoint is None and raw and not any(journal_records(self._journal, 0)):
+            raise self._lost(self.folder.journal, "there is no record in it")
+
+    def _lost(self, path: Path, why: str) -> Unavailable:
+        return damaged(path, why, f"put it back from a copy, or keep what is left: 'vantage rebuild {self._id}'")
+
+    def _shorter(self, checkpoint: Checkpoint) -> Path | None:
+        """The file that has less than it had: then nothing can go on from there."""
+        sizes = {
+            self.folder.raw: (checkpoint.state.raw, self.raw.size),
+            self.folder.journal: (checkpoint.journal, self._journal.size),
+            self.folder.spool: (checkpoint.state.spool.length, self.spool.size),
+            self.folder.events: (checkpoint.events, self.events.size),
+            self.folder.block_log: (checkpoint.block_log, self.blocks.size),
+        }
+        return next((path for path, (had, has) in sizes.items() if has < had), None)
 
     def _resume(self, checkpoint: Checkpoint, path: Path) -> Terminal:
         self._journal_read = self._journal_at = checkpoint.journal
         self._last_checkpoint = checkpoint.state.raw
         self.gaps = checkpoint.gaps
-        self._skip_events = self.events.derived(checkpoint.events)
+        self._skip_events = checkpoint.ahead + self.events.derived(checkpoint.events)
         return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen")))
 
     def _old_screen(self, path: Path) -> Screen | None:
@@ -115,7 +154,7 @@ class Derivation:
 
         Meanwhile everything else goes on without a screen.
         """
-        with Replay(self.folder, first=self.gaps[-1].raw.end if self.gaps else 0) as replay:
+        with Replay(self.folder, first=self.dropped.raw.end) as replay:
             while not self._closed and replay.terminal.raw < self.raw.size:
                 replay.to(min(replay.terminal.raw + RAW_APART, self.raw.size))
             self._drawn = replay.take()
@@ -123,8 +162,7 @@ class Derivation:
     def settle(self) -> None:
         """Something in the background is done: a screen is there, or a checkpoint that waited for it can be made."""
         self.adopt_screen()
-        if self._due():
-            self.checkpoint()
+        self._checkpoint_if_due()
 
     def adopt_screen(self) -> None:
         """What was drawn in the background, if anything, fed with what came meanwhile."""
@@ -135,6 +173,11 @@ class Derivation:
                 replay.take()
 
     # going on
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How long both files are."""
+        return self.raw.size, self._journal.size
 
     def behind(self, raw_end: int, journal_end: int) -> bool:
         """Whether there is something to take in."""
@@ -149,9 +192,7 @@ class Derivation:
         for step in drive(self.terminal, self._records, self.raw.read, raw_end):
             self._journal_at = step.journal or self._journal_at
             self._keep(step)
-            if self._due():
-                self.checkpoint()
-                step.checkpointed = True
+            step.checkpointed = self._checkpoint_if_due()
             yield step
 
     def _keep(self, step: Step) -> None:
@@ -171,12 +212,11 @@ class Derivation:
 
     def _store(self, block: Block) -> None:
         target = self._output_file(block)
-        size = block.raw.size - sum(span.size for span in block.marks)
         if block.seq <= self.blocks.count:
             with contextlib.suppress(OSError):
-                if target.stat().st_size == size:
+                if target.stat().st_size == block.size:
                     return
-        if size:
+        if block.size:
             self._copying += 1
             self._background(lambda: self._copied(block, target))
         if block.seq > self.blocks.count:
@@ -186,10 +226,12 @@ class Derivation:
         return self.folder.blocks / f"{block.seq}_{block.ts_begin}.out"
 
     def _copied(self, block: Block, target: Path) -> None:
+        """One that failed is still to be done: no checkpoint must come behind it."""
         try:
             self._copy(block, target)
-        finally:
-            self._copying -= 1
+        except OSError as error:
+            raise no_room(error) from error
+        self._copying -= 1
 
     def _copy(self, block: Block, target: Path) -> None:
         """A block's output as it came, without our marks."""
@@ -209,6 +251,14 @@ class Derivation:
             since >= RAW_APART or drawn >= DRAWN_APART or (self.terminal.state.block is None and since >= AT_BLOCK_END)
         )
 
+    def _checkpoint_if_due(self) -> bool:
+        """One that cannot be written is no reason to stop: what it would have said is said by the next one."""
+        if self._due():
+            with contextlib.suppress(Unavailable):
+                self.checkpoint()
+                return True
+        return False
+
     def checkpoint(self) -> None:
         """Writes down where we are: a restart replays only what came after."""
         screen = self.terminal.screen
@@ -227,8 +277,9 @@ class Derivation:
             events=self.events.size,
             block_log=self.blocks.size,
             gaps=self.gaps,
+            ahead=self._skip_events,
         )
-        write_atomically(path, msgspec.msgpack.encode(checkpoint))
+        write_checkpoint(self.folder, checkpoint)
         self._last_checkpoint = state.raw
         self._drawn_then = self.terminal.drawn
 
@@ -236,7 +287,7 @@ class Derivation:
 
     def droppable(self, keep: int) -> Span | None:
         """What may be dropped so that about `keep` bytes stay: up to a checkpoint, where a rebuild can start."""
-        start = self.gaps[-1].raw.end if self.gaps else 0
+        start = self.dropped.raw.end
         most = self.terminal.raw - keep
         place = next((place for place in checkpoint_places(self.folder) if place <= most), 0)
         return Span(start, place) if place - start > keep // 16 else None
@@ -249,10 +300,11 @@ class Derivation:
 
     def _drop(self, raw: Span) -> None:
         """The raw output has a hole now: what was derived from it goes too."""
-        if raw.start > self.dropped.raw.end:
+        dropped = self.dropped
+        if raw.start > dropped.raw.end:
             return  # no retention: bytes that never reached the disk
         checkpoint = read_checkpoint(self.folder, raw.end)
-        before = self.gaps[-1].spool.end if self.gaps else 0
+        before = dropped.spool.end
         spool = Span(before, checkpoint.state.spool.length if checkpoint else before)
         self.gaps.append(Gap(raw, spool))
         if spool.size:
@@ -267,10 +319,13 @@ class Derivation:
                 path.unlink(missing_ok=True)
                 path.with_suffix(".screen").unlink(missing_ok=True)
 
-    def close(self) -> None:
-        self._closed = True
+    def _close_files(self) -> None:
         for file in (self.raw, self.spool, self._journal, self.blocks):
             file.close()
+
+    def close(self) -> None:
+        self._closed = True
+        self._close_files()
         if self.terminal.screen is not None:
             self.terminal.screen.close()
 
@@ -283,7 +338,7 @@ def copy_range(source: int, target: int, span: Span) -> None:
             copied = os.copy_file_range(source, target, span.end - at, at)
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-                raise Unavailable(f"the disk takes no more: {error.strerror}", hint="free some space") from error
+                raise
             copied = os.write(target, os.pread(source, min(span.end - at, 1 << 20), at))
         if not copied:
             return

@@ -1,13 +1,20 @@
-"""A conversation's events: one line each, numbered without gaps from 1."""
+"""A conversation's events: one line each, numbered without gaps from 1.
+
+The number of a line is the number of its event. A line that somebody has damaged is an event that nobody knows, with
+what is left of it.
+"""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from vantage.conversation.files import Log
-from vantage.events import Event, decode_event, encode_event
+from vantage.conversation.files import Log, now_ms
+from vantage.errors import EventError
+from vantage.events import Event, Json, UnknownEvent, decode_event, encode_event
 
 
 class _Numbered(msgspec.Struct):
@@ -15,14 +22,35 @@ class _Numbered(msgspec.Struct):
     raw_offset: int | None = None
 
 
-_number = msgspec.json.Decoder(_Numbered).decode
+_KEPT = 1000
+"""Bytes of a damaged line that are shown."""
+_strict = msgspec.json.Decoder(_Numbered).decode
+
+
+def _number(line: bytes) -> "_Numbered | Event":
+    try:
+        return _strict(line)
+    except msgspec.MsgspecError:  # half of a surrogate pair, say, which only a lenient reader takes
+        with suppress(EventError):
+            return decode_event(line)
+    return _Numbered()
+
+
+def _event(line: bytes, seq: int) -> Event:
+    try:
+        event = decode_event(line)
+    except EventError as error:
+        kept = line[:_KEPT].decode("utf-8", "backslashreplace")
+        data: dict[str, Json] = {"type": "damaged", "seq": seq, "error": str(error), "line": kept}
+        return UnknownEvent(name="damaged", seq=seq, data=data)
+    return event if event.seq == seq else msgspec.structs.replace(event, seq=seq)
 
 
 class EventLog:
     def __init__(self, path: Path) -> None:
         self._log = Log(path)
         last = self._log.last_line()
-        self.seq = _number(last).seq if last else 0
+        self.seq = _number(last).seq or self._log.count() if last is not None else 0
 
     @property
     def torn(self) -> int:
@@ -33,11 +61,8 @@ class EventLog:
         return self._log.size
 
     def append(self, events: Iterable[Event], conversation_id: str) -> list[Event]:
-        """The events as they are logged, numbered."""
-        numbered: list[Event] = [
-            msgspec.structs.replace(event, seq=self.seq + place, conversation_id=conversation_id)
-            for place, event in enumerate(events, 1)
-        ]
+        """The events as they are logged: numbered, and with a time."""
+        numbered = [_numbered(event, self.seq + place, conversation_id) for place, event in enumerate(events, 1)]
         if numbered:
             self._log.append(b"".join(encode_event(event) + b"\n" for event in numbered))
             self.seq += len(numbered)
@@ -45,11 +70,32 @@ class EventLog:
 
     def read(self, after: int = 0, limit: int = 1000) -> list[Event]:
         """Events with a higher number, in order."""
-        return [decode_event(line) for line in islice(self._log.from_line(after + 1), limit)]
+        lines = enumerate(islice(self._log.from_line(after + 1), limit), after + 1)
+        return [_event(line, seq) for seq, line in lines]
 
-    def derived(self, start: int) -> int:
-        """How many events from an offset of the file on came from the terminal."""
-        return sum(_number(line).raw_offset is not None for _, line in self._log.lines(start))
+    def lines(self, after: int = 0, limit: int = 1000) -> list[bytes]:
+        """The same, as they are in the file."""
+        return list(islice(self._log.from_line(after + 1), limit))
+
+    def derived(self, start: int, end: int | None = None) -> int:
+        """How many events from an offset of the file on, up to another one, came from the terminal."""
+        return sum(_number(line).raw_offset is not None for _, line in self._log.lines(start, end))
 
     def close(self) -> None:
         self._log.close()
+
+
+_OURS = ("seq", "conversation_id", "conversationId", "raw_offset", "rawOffset")
+"""What only the log may say of an event, in every spelling."""
+
+
+def _numbered(event: Event, seq: int, conversation_id: str) -> Event:
+    changes: dict[str, Any] = {"seq": seq, "conversation_id": conversation_id}
+    if event.ts is None:
+        changes["ts"] = now_ms()
+    if isinstance(event, UnknownEvent):
+        kept = {key: value for key, value in event.data.items() if key not in _OURS}
+        changes["data"] = {"ts": changes.get("ts"), **kept, "seq": seq, "conversation_id": conversation_id}
+    elif event.extra:
+        changes["extra"] = {key: value for key, value in event.extra.items() if key not in _OURS}
+    return msgspec.structs.replace(event, **changes)

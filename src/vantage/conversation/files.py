@@ -4,38 +4,57 @@ Appends go to the operating system at once, so they survive the death of this pr
 crash of the machine or a full disk leaves, is cut off when a log is opened, and said so.
 """
 
-import ctypes
+import contextlib
+import errno
+import logging
 import os
 import re
+import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from vantage.errors import InputError, Unavailable
+from vantage.ptyhost.holes import punch_hole
 
 PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _READ = 1 << 16
-_PUNCH_HOLE_KEEP_SIZE = 0x03
-_libc = ctypes.CDLL(None, use_errno=True)
+_COUNTED = 1 << 20
 _EVERY = 256
 """A line in so many has its place remembered."""
+_TEMPORARY = re.compile(r"\..+\.(\d+)")
+_SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
+"""Why no file can be made now that can be made later."""
+
+_log = logging.getLogger(__name__)
 
 
-def check_id(conversation_id: str) -> str:
+def check_id(conversation_id: str, whose: str = "a conversation's") -> str:
     """An id that is a safe file name, or an error."""
     if _ID.fullmatch(conversation_id) is None:
         raise InputError(
-            f"{conversation_id!r} cannot be a conversation's id",
+            f"{conversation_id!r} cannot be {whose} id",
             hint="1 to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit",
         )
     return conversation_id
 
 
+def now_ms() -> int:
+    """The time of day, as it is written down everywhere."""
+    return round(time.time() * 1000)
+
+
 def make_directory(path: Path) -> Path:
-    path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    """A private directory, and whatever is missing above it: `mkdir(parents=True)` would make that for all to see."""
+    try:
+        path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+    except FileNotFoundError:
+        make_directory(path.parent)
+        path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     return path
 
 
@@ -52,20 +71,62 @@ def write_all(fd: int, data: bytes, offset: int) -> None:
             offset += written
             view = view[written:]
     except OSError as error:
-        raise Unavailable(
-            f"the disk takes no more: {error.strerror}", hint="free some space; nothing is lost"
-        ) from error
+        raise no_room(error) from error
+
+
+def no_room(error: OSError) -> Unavailable:
+    """What could not be written now can be later."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return Unavailable(f"no more files can be opened: {error.strerror}", hint="raise the limit: ulimit -n")
+    return Unavailable(f"the disk takes no more: {error.strerror}", hint="free some space; nothing is lost")
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """The old content or the new, never a mixture."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
+    except OSError as error:
+        if error.errno in _SCARCE:
+            raise no_room(error) from error
+        raise
     try:
         write_all(descriptor, data, 0)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     finally:
         os.close(descriptor)
-    temporary.replace(path)
+
+
+def sweep(*folders: Path) -> None:
+    """Removes what `write_atomically` left where its process was killed."""
+    for folder in folders:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for path in folder.iterdir():
+                temporary = _TEMPORARY.fullmatch(path.name)
+                if temporary and path.is_file() and not _runs(int(temporary[1])):
+                    path.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
+
+
+def damaged(path: Path, why: object, hint: str = "put it back from a copy, or remove it") -> Unavailable:
+    """A file of ours that somebody else has changed, or the disk."""
+    if isinstance(why, OSError):
+        if why.errno in (errno.EMFILE, errno.ENFILE, errno.ENOSPC):
+            return no_room(why)
+        why = why.strerror
+    return Unavailable(f"{path} is damaged: {why}", hint=hint)
 
 
 class Log:
@@ -89,12 +150,24 @@ class Log:
             whole = whole - step + newline + 1
         if whole < size:
             self.torn = size - whole
+            _log.warning("%s: its last line was not whole, %d bytes of it are cut off", self.path, self.torn)
             os.ftruncate(self._fd, whole)
         return whole
 
+    def cut(self, size: int) -> None:
+        """Drops what is behind an end of a line: it cannot be used, and comes again."""
+        _log.warning("%s: the last %d bytes cannot be used and are derived again", self.path, self.size - size)
+        os.ftruncate(self._fd, size)
+        self.size = size
+        self._places = [0]
+
     def append(self, lines: bytes) -> None:
-        """Whole lines."""
-        write_all(self._fd, lines, self.size)
+        """Whole lines, or none: a part of them would be in the way of shorter ones, and of those who only read."""
+        try:
+            write_all(self._fd, lines, self.size)
+        except Unavailable:
+            os.ftruncate(self._fd, self.size)
+            raise
         self.size += len(lines)
 
     def lines(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
@@ -112,6 +185,10 @@ class Log:
             for line in whole:
                 place += len(line) + 1
                 yield place, line
+
+    def count(self) -> int:
+        """How many lines there are."""
+        return sum(os.pread(self._fd, _COUNTED, at).count(b"\n") for at in range(0, self.size, _COUNTED))
 
     def from_line(self, number: int) -> Iterator[bytes]:
         """The lines from the one with a number on; the first is 1."""
@@ -158,6 +235,9 @@ class GrowingFile:
         if self._fd < 0:
             flags = os.O_RDWR | os.O_CREAT if self._write else os.O_RDONLY
             self._fd = os.open(self.path, flags | os.O_CLOEXEC, PRIVATE_FILE)
+            if not stat.S_ISREG(os.fstat(self._fd).st_mode):  # a directory can be opened, and not be read
+                self.close()
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self.path))
         return self._fd
 
     def read(self, start: int, end: int) -> bytes:
@@ -167,13 +247,10 @@ class GrowingFile:
             fd = self._open()
         except FileNotFoundError:
             return b""
-        data = os.pread(fd, end - start, start)
-        if len(data) == end - start:
-            return data
-        pieces = [data]
-        while data and start + sum(map(len, pieces)) < end:
-            data = os.pread(fd, end - start - sum(map(len, pieces)), start + sum(map(len, pieces)))
+        pieces: list[bytes] = []
+        while start < end and (data := os.pread(fd, end - start, start)):
             pieces.append(data)
+            start += len(data)
         return b"".join(pieces)
 
     def write(self, data: bytes, offset: int) -> None:
@@ -181,12 +258,8 @@ class GrowingFile:
 
     def free(self, start: int, end: int) -> None:
         """Gives the disk back the room of a part; offsets stay. Where the file system cannot, nothing happens."""
-        _libc.fallocate(
-            ctypes.c_int(self._open()),
-            ctypes.c_int(_PUNCH_HOLE_KEEP_SIZE),
-            ctypes.c_int64(start),
-            ctypes.c_int64(end - start),
-        )
+        with contextlib.suppress(OSError):
+            punch_hole(self._open(), start, end - start)
 
     @property
     def size(self) -> int:
@@ -199,6 +272,22 @@ class GrowingFile:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def whole_lines(path: Path, start: int = 0, most: int = 1 << 18) -> list[bytes]:
+    """Lines of a log from an offset on, about so many bytes of them: for those who only read it, while it grows.
+
+    A line that is not finished is left for the next time.
+    """
+    file = GrowingFile(path)
+    try:
+        end = file.size
+        data = file.read(start, min(start + most, end))
+        while b"\n" not in data and start + len(data) < end:
+            data += file.read(start + len(data), min(start + len(data) + most, end))
+    finally:
+        file.close()
+    return data.split(b"\n")[:-1]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,6 +305,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     user_rc: bool = True
     allow_secret_input: bool = False
+
+
+def known_settings(home: Path) -> Iterator[tuple["ConversationFolder", Settings | Exception]]:
+    """Every conversation of a home, with what it was made with, or why that cannot be read."""
+    root = home / "conversations"
+    for path in sorted(root.iterdir()) if root.is_dir() else []:
+        folder = ConversationFolder(path)
+        try:
+            yield folder, folder.read_settings()
+        except FileNotFoundError:
+            continue  # a deletion that was cut short
+        except (OSError, msgspec.MsgspecError) as error:
+            yield folder, error
 
 
 class ConversationFolder:
@@ -238,6 +340,18 @@ class ConversationFolder:
     @property
     def events(self) -> Path:
         return self.path / "events.jsonl"
+
+    @property
+    def clients(self) -> Path:
+        return self.path / "clients.json"
+
+    @property
+    def assets(self) -> Path:
+        return self.path / "assets"
+
+    @property
+    def tools(self) -> Path:
+        return self.path / "tools.jsonl"
 
     @property
     def raw(self) -> Path:
@@ -272,7 +386,10 @@ class ConversationFolder:
         return self.terminal / "screen.snapshot.json"
 
     def read_settings(self) -> Settings:
-        return msgspec.json.decode(self.settings.read_bytes(), type=Settings)
+        settings = msgspec.json.decode(self.settings.read_bytes(), type=Settings)
+        if settings.id != self.path.name:
+            raise msgspec.ValidationError(f"it is of conversation {settings.id!r}")
+        return settings
 
     def write_settings(self, settings: Settings) -> None:
         write_atomically(self.settings, msgspec.json.encode(settings))

@@ -57,6 +57,7 @@ _ERRORS: dict[str, tuple[type[VantageError], str]] = {
         LineTooLong,
         "this terminal takes lines of at most 4,095 bytes; write the text to a file with exec_block and a heredoc",
     ),
+    protocol.Code.PROTOCOL: (Unavailable, "'vantage stop --shells' ends it and its shells"),
     protocol.Code.STALLED: (Unavailable, "free some disk space: nothing is lost meanwhile"),
 }
 
@@ -145,7 +146,8 @@ class Host(asyncio.BufferedProtocol):
             message = _decode(line)
             number = message.get("id")
             if number is None:
-                # The last one says what all of them said.
+                # The last one says what all of them said, and comes where the last one came.
+                news.pop((message.get("terminal", ""), message.get("event", "")), None)
                 news[message.get("terminal", ""), message.get("event", "")] = message
                 continue
             answer = self._answers.pop(number, None)

@@ -2,76 +2,67 @@
 
 import asyncio
 import fcntl
+import logging
 import os
 import secrets
 import shutil
-import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
-from vantage.conversation.event_log import EventLog
-from vantage.conversation.files import ConversationFolder, Settings, check_id, make_directory
+from vantage.conversation.bus import Bus, Deleted, LocalBus
+from vantage.conversation.checks import directory, terminal_size
+from vantage.conversation.conversation import Conversation
+from vantage.conversation.files import (
+    ConversationFolder,
+    Settings,
+    check_id,
+    damaged,
+    known_settings,
+    make_directory,
+    now_ms,
+    sweep,
+    write_atomically,
+)
 from vantage.conversation.host import Host
-from vantage.conversation.session import Session
-from vantage.conversation.verbs import SIZES, AgentTerminal
-from vantage.errors import Conflict, HomeTaken, InputError, NotFound, Unavailable
-from vantage.events import Event
-from vantage.terminal.frames import ScreenDelta
+from vantage.conversation.requests import answer
+from vantage.errors import Conflict, HomeTaken, NotFound, Unavailable, VantageError
+from vantage.events import Event, Json
+from vantage.timeline.specs.registry import COMMON
 
 RETENTION = 2 << 30
 
-
-class Conversation:
-    """One conversation: its log and its terminal."""
-
-    def __init__(self, manager: "Manager", folder: ConversationFolder, settings: Settings) -> None:
-        self.id = settings.id
-        self.folder = folder
-        self.events = EventLog(folder.events)
-        self.session = Session(
-            folder,
-            settings,
-            self.events,
-            run=manager.home / "run" / settings.id,
-            retention=manager.retention,
-            host=manager.host,
-            publish=lambda events: manager.publish(settings.id, events),
-            publish_screen=lambda delta: manager.publish_screen(settings.id, delta),
-        )
-        self.terminal = AgentTerminal(self.session)
-
-    @property
-    def settings(self) -> Settings:
-        return self.session.settings
-
-    def append(self, events: list[Event]) -> list[Event]:
-        """Logs events of the agent."""
-        return self.events.append(events, self.id)
-
-    async def close(self) -> None:
-        await self.session.close()
-        self.events.close()
+_log = logging.getLogger(__name__)
 
 
 class Manager:
     """Whoever has it has the home: a second one is told who does."""
 
-    def __init__(self, home: Path, *, retention: int = RETENTION) -> None:
+    def __init__(self, home: Path, *, retention: int = RETENTION, bus: Bus | None = None) -> None:
         self.home = home
         self.retention = retention
         """Bytes of raw output that a conversation keeps."""
+        self.bus: Bus = bus or LocalBus()
+        self.also: dict[str, Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]] = {}
+        """What else an owner is asked for by name, and who in this process does it."""
         self._conversations: dict[str, Conversation] = {}
         self._host: Host | None = None
         self._connecting = asyncio.Lock()
         self._lock = -1
         self._closed = False
+        self._damaged: set[Path] = set()
+        """Conversations that cannot be listed, each said once."""
 
     async def __aenter__(self) -> Self:
         make_directory(self.home)
         self._take_home()
+        sweep(self.home)
+        if isinstance(self.bus, LocalBus):
+            self.bus.serve(self)
+        for tool, spec in self._read_tools().items():
+            COMMON.offer(tool, spec)
         try:
             await self._find_living()
         except BaseException:
@@ -98,12 +89,15 @@ class Manager:
 
     async def _find_living(self) -> None:
         """Terminals that outlived the last process here: what happened to them meanwhile is caught up with."""
-        if not (self.home / "host.json").exists():
+        if not any((self.home / name).exists() for name in ("host.json", "host.sock")):
             return
         host = await self.host()
         for terminal in (await host.request("list"))["terminals"]:
             if (self._path(terminal["terminal"]) / "conversation.json").exists():
-                await self.get(terminal["terminal"]).session.attach()
+                try:
+                    await self.get(terminal["terminal"]).session.attach()
+                except VantageError as error:  # the others are served all the same
+                    _log.warning("conversation %s cannot be served: %s", terminal["terminal"], error)
 
     async def host(self) -> Host:
         """The connection to the PTY host, made when it is needed."""
@@ -131,13 +125,45 @@ class Manager:
             task = asyncio.get_running_loop().create_task(conversation.session.attach())
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def publish(self, conversation_id: str, events: list[Event]) -> None:
-        """Tells whoever follows a conversation."""
+    # what the bus asks of an owner
 
-    def publish_screen(self, conversation_id: str, delta: ScreenDelta) -> None:
-        """Tells whoever looks at its screen."""
+    async def handle(self, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Answers a request about a conversation."""
+        if name in self.also:
+            return await self.also[name](conversation_id, fields)
+        try:
+            return await answer(self, conversation_id, name, fields)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise damaged(Path(error.filename), error) from error
+
+    def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
+        return self.get(conversation_id).events.read(after, limit)
+
+    # tools that all conversations know
+
+    def set_tool(self, tool: str, spec: Json) -> str:
+        """Takes a tool's render spec for all conversations, from now on and after a restart."""
+        digest = COMMON.register(tool, spec)
+        known = self._read_tools()
+        known[tool] = spec
+        write_atomically(self.home / "tools.json", msgspec.json.encode(known))
+        return digest
+
+    def tools(self) -> list[dict[str, str]]:
+        return [{"tool": tool, "specHash": digest} for tool, digest in sorted(COMMON.tools().items())]
+
+    def _read_tools(self) -> dict[str, Json]:
+        try:
+            return msgspec.json.decode((self.home / "tools.json").read_bytes(), type=dict[str, Any])
+        except (OSError, msgspec.MsgspecError):
+            return {}
 
     # conversations
+
+    def folder(self, conversation_id: str) -> ConversationFolder:
+        return ConversationFolder(self._path(conversation_id))
 
     def _path(self, conversation_id: str) -> Path:
         return self.home / "conversations" / conversation_id
@@ -156,22 +182,19 @@ class Manager:
         allow_secret_input: bool = False,
     ) -> Conversation:
         conversation_id = check_id(conversation_id) if conversation_id else f"c-{secrets.token_hex(5)}"
-        folder = ConversationFolder(self._path(conversation_id))
+        folder = self.folder(conversation_id)
         if folder.settings.exists():
             raise Conflict(f"there is a conversation {conversation_id!r} already", hint="use it, or choose another id")
-        for label, value in (("cols", cols), ("rows", rows)):
-            least, most = SIZES[label]
-            if not least <= value <= most:
-                raise InputError(f"{label} is from {least} to {most}, not {value!r}")
+        terminal_size(cols, rows)
         cwd = cwd or os.getcwd()  # noqa: PTH109
-        if not os.path.isdir(cwd):  # noqa: PTH112
-            raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
+        directory(cwd)
         make_directory(self.home / "conversations")
+        shutil.rmtree(folder.path, ignore_errors=True)  # what a deletion left that was cut short
         folder.create()
         settings = Settings(
             id=conversation_id,
             epoch=secrets.token_hex(8),
-            created=round(time.time() * 1000),
+            created=now_ms(),
             name=name,
             shell=shell,
             cwd=cwd,
@@ -185,31 +208,53 @@ class Manager:
         return self._open(folder, settings)
 
     def _open(self, folder: ConversationFolder, settings: Settings) -> Conversation:
-        conversation = Conversation(self, folder, settings)
+        lease = self.bus.hold(settings.id, self)
+        try:
+            sweep(folder.path, folder.terminal, folder.checkpoints)
+            conversation = Conversation(
+                folder,
+                settings,
+                bus=self.bus,
+                lease=lease,
+                run=self.home / "run" / settings.id,
+                retention=self.retention,
+                host=self.host,
+            )
+        except OSError as error:
+            lease.release()
+            raise damaged(Path(error.filename or folder.path), error) from None
+        except BaseException:
+            lease.release()
+            raise
         self._conversations[settings.id] = conversation
         return conversation
+
+    def opened(self, conversation_id: str) -> Conversation | None:
+        """A conversation that somebody has used since this process began."""
+        return self._conversations.get(conversation_id)
 
     def get(self, conversation_id: str) -> Conversation:
         known = self._conversations.get(conversation_id)
         if known is not None:
             return known
-        folder = ConversationFolder(self._path(check_id(conversation_id)))
+        folder = self.folder(check_id(conversation_id))
         try:
             settings = folder.read_settings()
         except FileNotFoundError:
             raise NotFound(f"there is no conversation {conversation_id!r}", hint="list them, or create it") from None
-        except msgspec.MsgspecError as error:
-            raise Unavailable(f"{folder.settings} cannot be read: {error}", hint="repair or remove it") from None
+        except (OSError, msgspec.MsgspecError) as error:
+            raise damaged(folder.settings, error) from None
         return self._open(folder, settings)
 
     def list(self) -> list[Settings]:
         found: list[Settings] = []
-        root = self.home / "conversations"
-        for path in sorted(root.iterdir()) if root.is_dir() else []:
-            try:
-                found.append(ConversationFolder(path).read_settings())
-            except (OSError, msgspec.MsgspecError):
-                continue
+        for folder, settings in known_settings(self.home):
+            if isinstance(settings, Settings):
+                found.append(settings)
+            elif folder.path not in self._damaged:
+                self._damaged.add(folder.path)
+                why = damaged(folder.settings, settings)
+                _log.warning("conversation %s is left out: %s", folder.path.name, why)
         return found
 
     async def close_conversation(self, conversation_id: str) -> None:
@@ -220,14 +265,20 @@ class Manager:
         if session.alive:
             await session.ask("kill")
             await session.until(lambda: not session.alive)
-        await session.ask("forget")
-        session.lost()
+        if session.attached:
+            await session.ask("forget")
+            session.lost()
         shutil.rmtree(self.home / "run" / conversation_id, ignore_errors=True)
 
     async def delete(self, conversation_id: str) -> None:
         """Ends the shell and removes everything."""
         await self.close_conversation(conversation_id)
-        await self._conversations.pop(conversation_id).close()
+        conversation = self._conversations.pop(conversation_id, None)
+        if conversation is None:
+            raise NotFound(f"conversation {conversation_id!r} was deleted meanwhile", hint="somebody else did it")
+        conversation.folder.settings.unlink()  # from here on nobody finds it
+        await conversation.close()
+        self.bus.publish(conversation_id, [Deleted()])
         shutil.rmtree(self._path(conversation_id))
 
     async def close(self) -> None:

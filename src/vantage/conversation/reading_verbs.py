@@ -1,5 +1,6 @@
 """The verbs that read: what the terminal does now, what it printed, which commands it ran."""
 
+import re
 from base64 import b64encode
 
 import msgspec
@@ -16,6 +17,10 @@ from vantage.terminal.reading import Part, Reading, read_output, tail
 
 DEFAULT_MAX_OUTPUT = 30_000
 MOST_RAW = 1 << 20
+LEAVES = re.compile(rb"\x1b\[\?(?:[0-9]+;)*(?:47|1047|1049)(?:;[0-9]+)*l")
+"""How a program leaves the alternate screen."""
+LEFT_WITHIN = 1 << 18
+"""Bytes before a block's end that are looked at for it."""
 
 
 class ReadingVerbs(ScreenVerbs):
@@ -46,6 +51,7 @@ class ReadingVerbs(ScreenVerbs):
             rows=state.rows if session.alive else session.settings.rows,
             last_exit_code=state.last_exit_code,
             keyboard=self.keyboard,
+            stalled=session.stalled,
         )
 
     async def read_raw(self, from_offset: int = 0, max_bytes: int = MOST_RAW) -> results.RawRead:
@@ -98,9 +104,21 @@ class ReadingVerbs(ScreenVerbs):
             block=block,
             output=reading.text,
             omitted=reading.omitted,
-            omitted_bytes=reading.omitted.size if reading.omitted else 0,
+            omitted_bytes=reading.omitted_bytes,
             truncated=reading.omitted is not None,
+            screen=await self._alternate_screen(block) if block.alt_screen else None,
         )
+
+    async def _alternate_screen(self, block: Block) -> str | None:
+        """What a program that drew on the alternate screen showed last: now, or before it left it."""
+        screen = self.session.terminal.screen
+        if block.running and screen is not None and screen.alt_screen:
+            return "\n".join(screen.lines()).rstrip("\n")
+        start = max(block.raw.start, block.raw.end - LEFT_WITHIN, self.session.derivation.dropped.raw.end)
+        left = [match.start() for match in LEAVES.finditer(self.session.derivation.raw.read(start, block.raw.end))]
+        if not left:
+            return None
+        return (await self._snapshot(start + left[-1], styled=False)).text()
 
     def _so_far(self, block: Block) -> Block:
         """A block that runs, with where its output ends now."""

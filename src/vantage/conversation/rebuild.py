@@ -14,8 +14,13 @@ import msgspec
 
 from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
-from vantage.conversation.files import ConversationFolder, GrowingFile, write_atomically
-from vantage.conversation.replay import checkpoint_path, checkpoint_places, dropped_bytes, read_checkpoint
+from vantage.conversation.files import PRIVATE_FILE, ConversationFolder, GrowingFile
+from vantage.conversation.replay import (
+    checkpoint_places,
+    dropped_bytes,
+    read_checkpoint,
+    write_checkpoint,
+)
 from vantage.events import encode_event
 
 Progress = Callable[[int, int], None]
@@ -46,6 +51,7 @@ def rebuild(
     with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=folder.path) as scratch:
         again = ConversationFolder(Path(scratch))
         again.create()
+        again.spool.touch(PRIVATE_FILE)  # nothing at all may be left to derive from
         for name in ("raw", "journal"):
             if getattr(folder, name).exists():
                 os.link(getattr(folder, name), getattr(again, name))
@@ -163,10 +169,19 @@ def _replace(folder: ConversationFolder, again: ConversationFolder) -> None:
 
 
 def _adopt_checkpoints(folder: ConversationFolder, again: ConversationFolder) -> None:
-    """They know the length of another event log: the last is told the kept one's, the others only travel in time."""
-    size = folder.events.stat().st_size
-    for age, place in enumerate(checkpoint_places(again)):
-        checkpoint = read_checkpoint(again, place)
-        if checkpoint is not None:
-            checkpoint.events = _NEVER if age else size
-            write_atomically(checkpoint_path(again, place), msgspec.msgpack.encode(checkpoint))
+    """They know the length of another event log, and are told the kept one's.
+
+    Where that one ends before a checkpoint, nothing can go on from there: it only travels in time.
+    """
+    kept, anew = EventLog(folder.events), EventLog(again.events)
+    try:
+        known = kept.derived(0)
+        for place in checkpoint_places(again):
+            checkpoint = read_checkpoint(again, place)
+            if checkpoint is not None:
+                checkpoint.ahead = known - anew.derived(0, checkpoint.events)
+                checkpoint.events = kept.size if checkpoint.ahead >= 0 else _NEVER
+                write_checkpoint(again, checkpoint)
+    finally:
+        kept.close()
+        anew.close()

@@ -6,6 +6,7 @@ the engine may not be able to read.
 
 import contextlib
 import os
+import zlib
 from collections import deque
 from collections.abc import Iterator
 from itertools import takewhile
@@ -14,7 +15,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from vantage.conversation.files import ConversationFolder, GrowingFile
+from vantage.conversation.files import ConversationFolder, GrowingFile, write_atomically
 from vantage.terminal.blocks import Span
 from vantage.terminal.core import Terminal
 from vantage.terminal.journal import Placed, read_records
@@ -22,9 +23,10 @@ from vantage.terminal.reading import Source
 from vantage.terminal.screen import CheckpointError, Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
-VERSION = 1
+VERSION = 2
 """Of what is in a checkpoint. Another one is not read: derivation starts over."""
-SLICE = 1 << 17
+_CHECKSUM = 4
+SLICE = 1 << 16
 """Bytes that are derived at once; between two slices others get their turn."""
 SCROLLBACK = 1000
 """Lines that a live screen remembers. Older ones are found by drawing the past again."""
@@ -45,6 +47,8 @@ class Checkpoint(msgspec.Struct):
     events: int
     block_log: int
     gaps: list[Gap] = []
+    ahead: int = 0
+    """Events of the terminal that were in the log already, while they were still to be derived again."""
 
 
 def checkpoint_path(folder: ConversationFolder, raw: int) -> Path:
@@ -63,10 +67,24 @@ def checkpoint_places(folder: ConversationFolder) -> list[int]:
 def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
     """The checkpoint at an offset; None when there is none that can be used."""
     try:
-        checkpoint = msgspec.msgpack.decode(checkpoint_path(folder, raw).read_bytes(), type=Checkpoint)
+        data = checkpoint_path(folder, raw).read_bytes()
+        body, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
+        if _checksum(body) != checksum:
+            return None
+        checkpoint = msgspec.msgpack.decode(body, type=Checkpoint)
     except (OSError, msgspec.MsgspecError):
         return None
     return checkpoint if checkpoint.version == VERSION else None
+
+
+def write_checkpoint(folder: ConversationFolder, checkpoint: Checkpoint) -> None:
+    """With a checksum: a bit that is not what it was would go on into everything that is derived from there."""
+    body = msgspec.msgpack.encode(checkpoint)
+    write_atomically(checkpoint_path(folder, checkpoint.state.raw), body + _checksum(body))
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM, "big")
 
 
 def dropped_bytes(folder: ConversationFolder) -> int:

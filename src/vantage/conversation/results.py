@@ -90,6 +90,8 @@ class Status(Result):
     rows: int = 0
     last_exit_code: int | None = None
     keyboard: str = "agent"
+    stalled: str | None = None
+    """Why output is not taken now (a full disk). Programs wait, and nothing is lost."""
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__struct_fields__}
@@ -139,6 +141,8 @@ class BlockRead(Result):
     omitted_bytes: int = 0
     omitted: Span | None = None
     truncated: bool = False
+    screen: str | None = None
+    """What a program that drew on the alternate screen showed last; its output is of little use to a reader."""
 
 
 class Hit(msgspec.Struct, frozen=True):

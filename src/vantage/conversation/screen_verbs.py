@@ -7,8 +7,8 @@ import msgspec
 
 from vantage.conversation import results
 from vantage.conversation.checks import at_least, within
+from vantage.conversation.files import now_ms
 from vantage.conversation.replay import Replay
-from vantage.conversation.screens import now_ms
 from vantage.conversation.session import Session
 from vantage.errors import Gone, InputError, Unavailable
 from vantage.terminal.frames import Region, ScreenSnapshot
@@ -52,10 +52,11 @@ class ScreenVerbs:
             delta = session.screens.since(since)
             if delta is not None or since == session.screens.count:
                 return self._changed(delta)
+        part = _region(region)
         snapshot = await self._snapshot(at_offset, styled=style)
-        text = snapshot.text(trimmed=True, cursor=cursor, region=_region(region))
-        if region is not None:
-            snapshot = snapshot.crop(_region(region) or Region())
+        text = snapshot.text(trimmed=True, cursor=cursor, region=part)
+        if part is not None:
+            snapshot = snapshot.crop(part)
         rows = list(snapshot.rows)
         while trim and rows and not rows[-1]:
             rows.pop()

@@ -1,18 +1,18 @@
 """What a live terminal shows, kept in files: deltas as they come, and the last whole screen.
 
-`screen.jsonl` is for those who follow: its first record after a start has every row, so deltas applied in order to any
-earlier record give the later ones. `screen.snapshot.json` is for those who look once.
+`screen.jsonl` is for those who follow: its first record, and the first one after a start, have every row, so deltas
+applied in order to any earlier record give the later ones. `screen.snapshot.json` is for those who look once.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 import msgspec
 
-from vantage.conversation.files import ConversationFolder, Log, write_atomically
+from vantage.conversation.files import ConversationFolder, damaged, now_ms, write_atomically
+from vantage.conversation.screen_log import ScreenLog
 from vantage.errors import Unavailable
 from vantage.terminal.core import Terminal
 from vantage.terminal.frames import Deltas, RowText, ScreenDelta, ScreenSnapshot
@@ -20,29 +20,29 @@ from vantage.terminal.frames import Deltas, RowText, ScreenDelta, ScreenSnapshot
 SNAPSHOT_MS = 250
 SETTLE_S = 0.02
 """A change is not drawn on the spot: more of it may be on its way."""
-
-
-def now_ms() -> int:
-    return round(time.time() * 1000)
+RETRY_S = 1.0
 
 
 class ScreenKeeper:
     """Writes down the screen of one terminal, at most so often as anybody could look."""
 
     def __init__(
-        self, folder: ConversationFolder, conversation_id: str, publish: Callable[[ScreenDelta], None]
+        self, folder: ConversationFolder, conversation_id: str, publish: Callable[[ScreenDelta, int], None]
     ) -> None:
         self._folder = folder
         self._id = conversation_id
         self._publish = publish
-        self._log: Log | None = None
-        self.count = 0
-        """Records in the log."""
+        self._log: ScreenLog | None = None
         self._terminal: Terminal | None = None
         self._deltas: Deltas | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._snapshot_due = 0
         self._first = 0
+
+    @property
+    def count(self) -> int:
+        """The number of the last record."""
+        return self._records().count
 
     def follow(self, terminal: Terminal) -> None:
         """From now on this terminal is the one. It is followed from its first change on."""
@@ -58,14 +58,16 @@ class ScreenKeeper:
 
     def _pause(self) -> float:
         due = self._deltas.due_at() if self._deltas is not None else None
-        return max((due - now_ms()) / 1000 if due else 0.0, SETTLE_S)
+        return max((due - _steady_ms()) / 1000 if due else 0.0, SETTLE_S)
 
     def _draw(self) -> None:
         self._timer = None
         try:
             self.flush()
-        except Unavailable:
-            return  # a full disk: the next change tries again
+        except Unavailable:  # a full disk. What was taken is lost to those who follow: the next one has every row
+            self._deltas = None
+            self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._draw)
+            return
         if self._deltas is not None and self._deltas.due_at() is not None:
             self._timer = asyncio.get_running_loop().call_later(self._pause(), self._draw)
 
@@ -74,47 +76,56 @@ class ScreenKeeper:
         terminal = self._terminal
         if terminal is None or terminal.screen is None:
             return
-        now = now_ms()
+        now, ts = _steady_ms(), now_ms()
         block = terminal.state.block
         block_id = block.block_id if block else None
+        first = self._deltas is None
         if self._deltas is None:
-            self._deltas = Deltas(terminal.screen, conversation_id=self._id)
-            snapshot = self._deltas.snapshot(now, raw_offset=terminal.raw, block_id=block_id)
+            self._deltas = Deltas(terminal.screen, conversation_id=self._id, styled=True)
+            snapshot = self._deltas.snapshot(ts, raw_offset=terminal.raw, block_id=block_id)
             delta: ScreenDelta | None = _whole(snapshot, self._id)
         else:
             delta = self._deltas.take(now, raw_offset=terminal.raw, block_id=block_id, force=force)
+            delta = delta and msgspec.structs.replace(delta, ts=ts)
         if delta is None:
             return
-        self._records().append(msgspec.json.encode(delta) + b"\n")
-        self.count += 1
-        if self._first == 0:
-            self._first = self.count
-        self._publish(delta)
+        records = self._records()
+        kept, whole = delta, first or records.wants_whole
+        if whole and not first:
+            kept = _whole(self._deltas.snapshot(ts, raw_offset=terminal.raw, block_id=block_id), self._id)
+        number = records.append(msgspec.json.encode(_plain(kept)), whole=whole)
+        if first:
+            self._first = number
+        self._publish(delta, number)
         if now >= self._snapshot_due:
             self._snapshot_due = now + SNAPSHOT_MS
-            self._write_snapshot(now, terminal.raw, block_id)
+            self._write_snapshot(ts, terminal.raw, block_id)
 
-    def _write_snapshot(self, now: int, raw_offset: int, block_id: str | None) -> None:
+    def _write_snapshot(self, ts: int, raw_offset: int, block_id: str | None) -> None:
         if self._deltas is not None:
-            snapshot = self._deltas.snapshot(now, raw_offset=raw_offset, block_id=block_id)
-            write_atomically(self._folder.screen_snapshot, msgspec.json.encode(snapshot))
+            snapshot = self._deltas.snapshot(ts, raw_offset=raw_offset, block_id=block_id)
+            plain = msgspec.structs.replace(snapshot, runs=None)
+            write_atomically(self._folder.screen_snapshot, msgspec.json.encode(plain))
 
-    def _records(self) -> Log:
+    def _records(self) -> ScreenLog:
         if self._log is None:
-            self._log = Log(self._folder.screen_log)
-            self.count = sum(1 for _ in self._log.lines())
+            try:
+                self._log = ScreenLog(self._folder.screen_log)
+            except OSError as error:
+                raise damaged(self._folder.screen_log, error) from None
         return self._log
 
     def read(self, cursor: int, limit: int) -> list[dict[str, Any]]:
         """Deltas behind a number of records."""
-        return [msgspec.json.decode(line) for line in islice(self._records().from_line(cursor + 1), limit)]
+        return self._records().read(cursor, limit)
 
     def since(self, cursor: int) -> ScreenDelta | None:
         """All that changed behind a number of records, as one delta; None when it is too long ago to tell."""
         self.flush(force=True)
         if self._deltas is None or not self._first or cursor < self._first:
             return None
-        return self._deltas.since(cursor - self._first, now_ms())
+        delta = self._deltas.since(cursor - self._first, now_ms())
+        return _plain(delta) if delta is not None else None
 
     def close(self) -> None:
         if self._timer is not None:
@@ -123,11 +134,17 @@ class ScreenKeeper:
             self._log.close()
 
 
+def _steady_ms() -> int:
+    """When the next change is due must not depend on a time of day that somebody sets."""
+    return time.monotonic_ns() // 1_000_000
+
+
 def _whole(snapshot: ScreenSnapshot, conversation_id: str) -> ScreenDelta:
     """A snapshot as a delta from anything."""
+    runs = snapshot.runs or ()
     return ScreenDelta(
         conversation_id=conversation_id,
-        rows=tuple(RowText(number, text) for number, text in enumerate(snapshot.rows)),
+        rows=tuple(RowText(number, *row) for number, row in enumerate(zip(snapshot.rows, runs, strict=True))),
         cursor=snapshot.cursor,
         title=snapshot.title,
         alt_screen=snapshot.alt_screen,
@@ -137,3 +154,8 @@ def _whole(snapshot: ScreenSnapshot, conversation_id: str) -> ScreenDelta:
         block_id=snapshot.block_id,
         ts=snapshot.ts,
     )
+
+
+def _plain(delta: ScreenDelta) -> ScreenDelta:
+    """Without styles, which only those who look at it now are shown."""
+    return msgspec.structs.replace(delta, rows=tuple(RowText(row.row, row.text) for row in delta.rows))

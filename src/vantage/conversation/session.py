@@ -5,11 +5,12 @@ Nothing here decides what an agent may do; that is `verbs`.
 """
 
 import asyncio
+import logging
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,11 +18,12 @@ import msgspec
 
 from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
-from vantage.conversation.files import ConversationFolder, Settings, make_directory
+from vantage.conversation.files import ConversationFolder, Settings, make_directory, no_room
 from vantage.conversation.host import Host
+from vantage.conversation.outputs import OutputTeller
 from vantage.conversation.screens import ScreenKeeper
-from vantage.errors import InputError, Unavailable
-from vantage.events import Event
+from vantage.errors import InputError, Unavailable, VantageError
+from vantage.events import AgentBlockDelta, AgentBlockEnd, Event
 from vantage.ptyhost import protocol, shells
 from vantage.terminal.blocks import Block
 from vantage.terminal.core import Terminal
@@ -38,7 +40,10 @@ MOST_POKES = 3
 """For one command: what does not help (`read -e` waits in the same line editor) is not done for ever."""
 RETRY_S = 1.0
 TURN = 1024
-"""Bytes of text after which others get their turn."""
+TURN_S = 0.01
+"""Bytes of text, or seconds, after which others get their turn."""
+
+_log = logging.getLogger(__name__)
 
 
 class Waiter(Protocol):
@@ -85,7 +90,9 @@ class Session:
         retention: int,
         host: Callable[[], Awaitable[Host]],
         publish: Callable[[list[Event]], None],
-        publish_screen: Callable[[ScreenDelta], None],
+        publish_screen: Callable[[ScreenDelta, int], None],
+        publish_output: Callable[[AgentBlockDelta], None],
+        followed: Callable[[], bool],
     ) -> None:
         self.folder = folder
         self.settings = settings
@@ -104,6 +111,8 @@ class Session:
         self._target = self._aim = (0, 0)
         """How long the files are, and how far we are on the way to."""
         self._steps: Iterator[Step] | None = None
+        self._reloading: asyncio.TimerHandle | None = None
+        """Something could not be written: nothing is derived until it starts over."""
         self._answered = -1
         self._poked = (0, 0)
         """How often the last block's shell was asked for its hooks: block, times."""
@@ -112,8 +121,14 @@ class Session:
         self._sessions: dict[str, str] = {}
         """Interactive sessions and their blocks."""
         self._attached = False
+        self._closed = False
+        self._held_up = ""
+        self.host_stalled = ""
+        """Why nothing can be written: here, and in the host."""
         self._working: set[asyncio.Future[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self.screens = ScreenKeeper(folder, settings.id, publish_screen)
+        self._outputs = OutputTeller(self.read_spool, publish_output, followed)
         self.derivation = self._derive()
 
     # what it knows
@@ -178,15 +193,30 @@ class Session:
         answer = await host.request("attach", terminal=self.id, folder=str(self.folder.terminal))
         self._attached = True
         self._answered = answer["answered"]
+        self._host_stalls(answer.get("stalled") or "")
         self._target = (answer["offset"], answer["journal"])
         await self.caught_up()
         if self.state.asked is not None:
             self._cancel(host)
 
     async def join_host(self) -> None:
-        """Attached to a host that lives."""
+        """Everything that happened is known. Only a shell that lives needs a host: without one the files are final."""
+        if not self._attached:
+            self._target = self.derivation.ends
+            await self.caught_up()
+            if self.alive:
+                await self.attach()
+
+    @property
+    def attached(self) -> bool:
+        """Whether the host knows this terminal."""
+        return self._attached
+
+    async def _joined(self) -> Host:
+        """The host, which knows this terminal."""
         if not self._attached:
             await self.attach()
+        return await self._host()
 
     async def caught_up(self) -> None:
         """Until everything the host has told is derived."""
@@ -199,14 +229,12 @@ class Session:
 
     async def ask(self, op: str, **fields: Any) -> dict[str, Any]:
         """A request to the host about this terminal."""
-        await self.join_host()
-        host = await self._host()
+        host = await self._joined()
         return await host.request(op, terminal=self.id, **fields)
 
     async def tell(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":
         """A request that is answered only when it fails: what it brings about shows."""
-        await self.join_host()
-        failed = (await self._host()).ask(op, terminal=self.id, answer="failure", **fields)
+        failed = (await self._joined()).ask(op, terminal=self.id, answer="failure", **fields)
         failed.add_done_callback(lambda _: self._wake())
         return failed
 
@@ -235,8 +263,11 @@ class Session:
         shell_id = f"sh-{secrets.token_hex(4)}"
         secret = secrets.token_hex(16)
         self._forget_shells()
-        private = make_directory(self.shell_folder(shell_id))
-        launch = shells.launch(shell, private, secret=secret, env=environment, user_rc=self.settings.user_rc)
+        try:
+            private = make_directory(self.shell_folder(shell_id))
+            launch = shells.launch(shell, private, secret=secret, env=environment, user_rc=self.settings.user_rc)
+        except OSError as error:
+            raise no_room(error) from error
         await self.ask(
             "open",
             folder=str(self.folder.terminal),
@@ -259,17 +290,39 @@ class Session:
     def lost(self) -> None:
         """The host knows nothing of us any more: the connection broke, or it was told to forget."""
         self._attached = False
+        self._host_stalls("")
 
     # what the host tells
 
     def told(self, message: dict[str, Any]) -> None:
-        if message.get("event") in ("output", "exit"):
+        kind = message.get("event")
+        if kind in ("output", "exit"):
             self._target = (message["offset"], message["journal"])
             if self._steps is None:
                 self._pump()
+        elif kind in ("stalled", "resumed"):
+            self._host_stalls(message.get("why") or "")
+
+    def _host_stalls(self, why: str) -> None:
+        """The host cannot write: it reads no more, so programs wait. Or it can again."""
+        if bool(why) != bool(self.host_stalled):
+            if why:
+                _log.warning("%s is stalled: %s", self.id, why)
+            else:
+                _log.info("%s goes on", self.id)
+        self.host_stalled = why
+        self._wake()
+
+    @property
+    def stalled(self) -> str | None:
+        """Why output is not taken now; it waits, and nothing is lost."""
+        return self.host_stalled or self._held_up or None
 
     def _pump(self) -> None:
-        """Derives what there is; after a slice of a flood, others get their turn first."""
+        """Derives what there is; after a slice of a flood, or of many small things, others get their turn first."""
+        began = time.monotonic()
+        if self._reloading is not None or self._closed:
+            return
         try:
             while self._steps is not None or self.derivation.behind(*self._target):
                 if self._steps is None:
@@ -282,12 +335,11 @@ class Session:
                         break  # a file that is shorter than its host said: somebody cut it
                     continue
                 self._handle(step)
-                if len(step.spool) > TURN:
+                if len(step.spool) > TURN or time.monotonic() - began > TURN_S:
                     self._loop.call_soon(self._pump)
                     return
-        except Unavailable:
-            self._steps = None
-            self._loop.call_later(RETRY_S, self._reload)
+        except (Unavailable, OSError) as error:
+            self._reload_later(error)
         self._wake()
 
     def _derive(self) -> Derivation:
@@ -304,37 +356,75 @@ class Session:
         self._working.discard(done)
         if done.cancelled():
             return
-        if isinstance(done.exception(), Unavailable):
-            self._loop.call_later(RETRY_S, self._reload)
+        error = done.exception()
+        if isinstance(error, Unavailable):
+            self._reload_later(error)
         else:
             done.result()
-            self.derivation.settle()
+            if self._reloading is None:
+                self.derivation.settle()
             self._wake()
 
+    def _reload_later(self, error: Unavailable | OSError) -> None:
+        """The disk is full, say, or a file could not even be opened.
+
+        What is known in here is ahead of what is written, and nothing may be built on it.
+        """
+        if isinstance(error, OSError):
+            error = no_room(error)
+        self._steps = None
+        if self._reloading is None and not self._closed:
+            if not self._held_up:
+                _log.warning("%s is held up: %s", self.id, error)
+            self._held_up = error.message
+            self._reloading = self._loop.call_later(RETRY_S, self._reload)
+
     def _reload(self) -> None:
-        """The disk was full: what is derived starts over from the last checkpoint."""
-        self.derivation.close()
-        self.derivation = self._derive()
-        self._pump()
+        """What is derived starts over from the last checkpoint."""
+        self._reloading = None
+        try:
+            derivation = self._derive()
+        except (Unavailable, OSError) as error:
+            self._reload_later(error)
+        else:
+            self.derivation.close()
+            self.derivation = derivation
+            self._pump()
 
     def _handle(self, step: Step) -> None:
+        if self._held_up:
+            self._held_up = ""
+            _log.info("%s goes on", self.id)
         if step.spool:
             self.last_output = time.monotonic()
             self._sample_later(SAMPLE_S)
         self.screens.changed(prompt=step.ready)
         if step.events:
-            self._publish(step.events)
+            self._tell(step)
         for block in step.begun:
             if block.exec_id in self._begun:
                 self._begun[block.exec_id] = block.block_id
             if block.session_id is not None:
                 self._sessions[block.session_id] = block.block_id
+        if self.state.block is not None:
+            self._outputs.printed(self.state.block, self.terminal.cursor)
         if step.replies or step.asks_more:
-            self._loop.create_task(self._respond(step))
+            self._begin(self._respond(step))
         if step.checkpointed and self.terminal.raw > self._retention and not self._dropping:
             self._dropping = True
-            self._loop.create_task(self._drop_old())
+            self._begin(self._drop_old())
         self._wake()
+
+    def _tell(self, step: Step) -> None:
+        """What happened, in its order: a command begins, prints, ends."""
+        blocks = {block.block_id: block for block in step.ended}
+        told = 0
+        for place, event in enumerate(step.events):
+            if isinstance(event, AgentBlockEnd):
+                self._publish(step.events[told:place])
+                told = place
+                self._outputs.ended(blocks[event.block_id])
+        self._publish(step.events[told:])
 
     async def _drop_old(self) -> None:
         """Keeps the output within its limit; the host punches the hole and writes down that it did."""
@@ -343,7 +433,7 @@ class Session:
             if old is not None:
                 why = f"the oldest output, to keep it within {self._retention:,} bytes"
                 await self.ask("punch", start=old.start, end=old.end, why=why)
-        except Unavailable:
+        except VantageError:
             return  # a file system that cannot: everything is kept
         finally:
             self._dropping = False
@@ -358,8 +448,8 @@ class Session:
                     await host.request("reply", terminal=self.id, query=reply.query, data=data)
             if step.asks_more:
                 self._cancel(host)
-        except Unavailable:
-            return
+        except VantageError:
+            return  # the shell, or its host, has ended: nobody waits for an answer
 
     def _cancel(self, host: Host) -> None:
         """The shell asks for the rest of a command that has none."""
@@ -406,20 +496,26 @@ class Session:
         self._samplers -= 1
 
     def _sample_later(self, seconds: float) -> None:
-        if self._sampling is None and (self._samplers or self.state.phase == "running"):
+        if self._sampling is None and not self._closed and (self._samplers or self.state.phase == "running"):
             self._sampling = self._loop.call_later(seconds, self._sample_now)
 
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Something that nobody waits for. The loop itself would forget it when it is collected as garbage."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     def _sample_now(self) -> None:
-        self._loop.create_task(self.look_at_terminal())
+        self._begin(self.look_at_terminal())
 
     async def look_at_terminal(self) -> Sample:
         """Asks the host for the terminal's settings and its foreground process."""
         try:
-            answer = await self.ask("state")
+            answer = await self.ask("state") if self.alive else {}
             self.sample = Sample(answer)
             if self.state.phase == "running":
                 self._mend_hooks(answer)
-        except Unavailable:
+        except VantageError:  # it may have ended just now
             self.sample = Sample()
         finally:
             self._sampling = None
@@ -442,7 +538,7 @@ class Session:
             self._loop.call_later(LOST_HOOKS_S - quiet, self._sample_later, 0)
             return
         self._poked = (state.blocks, times + 1)
-        self._loop.create_task(self._poke())
+        self._begin(self._poke())
 
     def is_shell(self, pid: int | None) -> bool:
         """Whether this is the shell that was started with our hooks, or a copy of it that is no other program yet."""
@@ -457,7 +553,7 @@ class Session:
         typed = shells.poke(shells.Shell(self.state.kind, ""), self.shell_folder(self.state.shell_id))
         try:
             await self.ask("input", data=protocol.encode_data(typed.data), check="none", echo_off=typed.echo_off)
-        except Unavailable:
+        except VantageError:
             return
 
     async def quiet(self) -> None:
@@ -467,9 +563,17 @@ class Session:
 
     async def close(self) -> None:
         """Leaves the terminal as it is: its shell lives on in the host."""
-        if self._sampling is not None:
-            self._sampling.cancel()
+        self._closed = True
+        self._steps = None
+        self._wake()
+        for timer in (self._sampling, self._reloading):
+            if timer is not None:
+                timer.cancel()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.quiet()
+        self._outputs.close()
         self.screens.close()
         self.derivation.close()
 

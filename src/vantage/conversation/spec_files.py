@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from vantage.events import Json
+from vantage.text.sanitize import sanitize
 from vantage.timeline.calls import normal_name
 from vantage.timeline.specs.check import Problem, check_spec
 from vantage.timeline.specs.model import RenderSpec
@@ -132,12 +133,12 @@ def read_json(path: Path) -> tuple[Json, Problem | None]:
 
 
 def report(path: Path | str, found: Found) -> Iterator[str]:
-    """A line for each problem: `path: place: message (hint)`."""
+    """A line for each problem: `path: place: message (hint)`, harmless on a terminal."""
     for problem in found.problems:
         place = ".".join(part for part in (found.place, problem.path) if part)
         hint = f" ({problem.hint})" if problem.hint else ""
         warning = "" if problem.fatal else "warning: "
-        yield f"{path}: {warning}{f'{place}: ' if place else ''}{problem.message}{hint}"
+        yield sanitize(f"{path}: {warning}{f'{place}: ' if place else ''}{problem.message}{hint}")
 
 
 def _checked(tool: str, spec: Json, place: str) -> Found:

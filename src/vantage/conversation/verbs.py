@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import re
 import secrets
-from pathlib import Path
 from typing import Any
 
 from vantage.conversation import results
-from vantage.conversation.checks import at_least, within
+from vantage.conversation.checks import at_least, directory, terminal_size, within
 from vantage.conversation.endings import polite
+from vantage.conversation.files import no_room
 from vantage.conversation.reading_verbs import DEFAULT_MAX_OUTPUT, ReadingVerbs
 from vantage.conversation.session import Session
 from vantage.conversation.waits import Wait
@@ -30,6 +30,8 @@ from vantage.terminal.match import condition
 from vantage.terminal.modes import EXPECTS_COMMAND
 from vantage.terminal.mouse import encode_mouse, find_text
 
+AGENT = "agent"
+"""Whose keyboard it is while no person has taken it."""
 DEFAULT_TIMEOUT_MS = 30_000
 SHELL_START_S = 30.0
 BEGIN_S = 30.0
@@ -44,7 +46,6 @@ COMMAND_OVER = "]133;D;"
 ESCAPE_S = 0.1
 """Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
-SIZES = {"cols": (2, 1000), "rows": (1, 500)}
 
 
 class AgentTerminal(ReadingVerbs):
@@ -52,7 +53,7 @@ class AgentTerminal(ReadingVerbs):
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.keyboard = "agent"
+        self.keyboard = AGENT
         self._cursor: int | None = None
         self._giving = False
         """A command is on its way into the shell."""
@@ -96,7 +97,7 @@ class AgentTerminal(ReadingVerbs):
         ran.cwd = self.session.state.cwd
         ran.output = reading.text
         ran.omitted = reading.omitted
-        ran.omitted_bytes = reading.omitted.size if reading.omitted else 0
+        ran.omitted_bytes = reading.omitted_bytes
         ran.truncated = reading.omitted is not None
 
     async def exec_interactive(self, command: str, *, cwd: str | None = None) -> results.Started:
@@ -147,20 +148,34 @@ class AgentTerminal(ReadingVerbs):
         what = f"a command runs ({_short(active.cmd)})" if active is not None else "another command is being started"
         raise Busy(what, hint="wait_for PROMPT, read it with read_block, or ctrl_c to interrupt it")
 
-    def _check_keyboard(self) -> None:
-        if self.keyboard != "agent":
-            raise KeyboardTaken(f"{self.keyboard} has the keyboard", hint="wait until it is given back, then try again")
+    def _check_keyboard(self, by: str = AGENT) -> None:
+        if self.keyboard == by:
+            return
+        if by != AGENT:
+            raise KeyboardTaken(f"{self.keyboard} has the keyboard", hint="take it first: take_keyboard")
+        raise KeyboardTaken(f"{self.keyboard} has the keyboard", hint="wait until it is given back, then try again")
 
     async def _ready_shell(self) -> str:
         """A shell at its prompt; what to say when it is not the one the caller knew."""
         session = self.session
+
+        def settled() -> bool:
+            return session.state.phase in ("idle", "exited")
+
+        def settled_or_stalled() -> bool:
+            return settled() or session.host_stalled != ""
+
         known = session.state.phase != "none"
         if session.alive:  # it may end before its prompt
-            ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+            ready = await session.until(settled_or_stalled, SHELL_START_S)
         fresh = not session.alive
         if fresh:
             await session.start()
-            ready = await session.until(lambda: session.state.phase in ("idle", "exited"), SHELL_START_S)
+            ready = await session.until(settled_or_stalled, SHELL_START_S)
+        if session.host_stalled and not settled():
+            raise Unavailable(
+                f"the terminal is stalled: {session.host_stalled}", hint="free some disk space: nothing is lost"
+            )
         if session.state.phase == "exited":
             raise Unavailable("the shell ended while it started", hint=f"it said: {self._tail(5)!r}")
         if not ready:
@@ -175,7 +190,10 @@ class AgentTerminal(ReadingVerbs):
         state = session.state
         request = secrets.token_hex(6)
         folder = session.shell_folder(state.shell_id)
-        typed = shells.type_command(shells.Shell(state.kind, ""), folder, command, cwd=cwd)
+        try:
+            typed = shells.type_command(shells.Shell(state.kind, ""), folder, command, cwd=cwd)
+        except OSError as error:
+            raise no_room(error) from error
         session.expect(request)
         try:
             failed = await session.tell(
@@ -186,10 +204,15 @@ class AgentTerminal(ReadingVerbs):
                 echo_off=typed.echo_off,
                 expects=COMMAND_OVER,
             )
-            await session.until(lambda: session.begun(request) is not None or failed.done(), BEGIN_S)
+            await session.until(
+                lambda: session.begun(request) is not None or failed.done() or session.host_stalled != "", BEGIN_S
+            )
             await session.untell(failed)
         finally:
             block_id = session.expect_no_more(request)
+        if block_id is None and session.host_stalled:
+            hint = "free some disk space, then look for it with blocks"
+            raise Unavailable(f"the command is run when there is room: {session.host_stalled}", hint=hint)
         if block_id is None:
             raise Unavailable(
                 f"the shell did not begin the command within {BEGIN_S:.0f} s",
@@ -206,6 +229,7 @@ class AgentTerminal(ReadingVerbs):
         session_id: str | None = None,
         paste: bool = False,
         secret: bool = False,
+        by: str = AGENT,
     ) -> results.Cursor:
         """Types into whatever runs. `paste` brackets the text where the program asked for that."""
         text = data.encode() if isinstance(data, str) else bytes(data)
@@ -213,12 +237,12 @@ class AgentTerminal(ReadingVerbs):
             raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
         if paste and self.session.terminal.screen is not None:
             text = paste_bytes(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
-        return await self._input([text], session_id, secret=secret)
+        return await self._input([text], session_id, secret=secret, by=by)
 
-    async def keys(self, names: list[str] | str, *, session_id: str | None = None) -> results.Cursor:
+    async def keys(self, keys: list[str] | str, *, session_id: str | None = None, by: str = AGENT) -> results.Cursor:
         """Presses keys by name, encoded for the modes the program has set."""
-        pieces = encode_keys([names] if isinstance(names, str) else names, self.screen().modes)
-        return await self._input(pieces, session_id, pause=ESCAPE_S)
+        pieces = encode_keys([keys] if isinstance(keys, str) else keys, self.screen().modes)
+        return await self._input(pieces, session_id, pause=ESCAPE_S, by=by)
 
     async def mouse(
         self,
@@ -261,8 +285,9 @@ class AgentTerminal(ReadingVerbs):
         secret: bool = False,
         check: str = "open",
         pause: float = 0,
+        by: str = AGENT,
     ) -> results.Cursor:
-        await self._check_input(session_id)
+        await self._check_input(session_id, by)
         cursor = self.session.terminal.cursor
         if secret:
             check = "secret"
@@ -286,8 +311,8 @@ class AgentTerminal(ReadingVerbs):
                 written += len(part)
         return self._typed_at(cursor)
 
-    async def _check_input(self, session_id: str | None) -> None:
-        self._check_keyboard()
+    async def _check_input(self, session_id: str | None, by: str = AGENT) -> None:
+        self._check_keyboard(by)
         await self.session.join_host()
         if not self.session.alive:
             raise NotRunning("there is no shell", hint="exec_block or exec_interactive starts one")
@@ -439,8 +464,7 @@ class AgentTerminal(ReadingVerbs):
         return results.Reset(shell_id=session.state.shell_id, pid=session.state.pid)
 
     async def resize(self, cols: int, rows: int) -> results.Size:
-        for name, value in (("cols", cols), ("rows", rows)):
-            within(name, value, *SIZES[name])
+        terminal_size(cols, rows)
         session = self.session
         await session.join_host()
         if session.alive:
@@ -453,11 +477,16 @@ class AgentTerminal(ReadingVerbs):
 
     def take_keyboard(self, client: str) -> None:
         """A person types now; the agent is told so until they give it back."""
-        self.keyboard = f"client:{client}"
+        self.keyboard = person(client)
 
     def release_keyboard(self, client: str) -> None:
-        if self.keyboard == f"client:{client}":
-            self.keyboard = "agent"
+        if self.keyboard == person(client):
+            self.keyboard = AGENT
+
+
+def person(client: str) -> str:
+    """How somebody who has the keyboard is called."""
+    return f"client:{client}"
 
 
 def _check_command(command: str, cwd: str | None) -> None:
@@ -469,8 +498,8 @@ def _check_command(command: str, cwd: str | None) -> None:
         raise InputError("the command has half a character in it (a lone surrogate)", hint="no text can hold one")
     if len(command) > MOST_COMMAND:
         raise InputError(f"the command has {len(command):,} characters", hint="write it to a file and run that")
-    if cwd is not None and not Path(cwd).is_dir():
-        raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
+    if cwd is not None:
+        directory(cwd)
 
 
 def _short(command: str) -> str:

@@ -1,0 +1,187 @@
+"""How those who follow a conversation reach its owner, wherever that is.
+
+A conversation is pinned to the process that has its files and its terminal: its owner. Everybody else asks the owner
+(`request`), or follows what it tells (`subscribe`); nobody holds the conversation itself. `LocalBus` is for one
+process; another implementation would carry the same four operations over a network, and nothing above would notice.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from vantage.errors import Conflict, Unavailable
+from vantage.events import Event
+from vantage.terminal.frames import ScreenDelta
+
+PAGE = 500
+"""Events that are read at once to catch up: others get their turn in between."""
+
+_log = logging.getLogger(__name__)
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """A change of the screen, numbered as in `screen.jsonl`."""
+
+    number: int
+    delta: ScreenDelta
+
+
+class SpecSet(msgspec.Struct, frozen=True):
+    """A render spec was registered for a tool of the conversation."""
+
+    tool: str
+    spec: Any
+    after: int = 0
+    """The last event before it: calls up to there are not drawn with it."""
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """The conversation is no more."""
+
+
+Message = Event | Drawn | SpecSet | Deleted
+"""Events with a `seq` are in the log, and come in order and without gaps; others are told only to those who listen."""
+
+Listener = Callable[[Sequence[Message]], None]
+
+
+class Owner(Protocol):
+    """Whoever has the conversations: it answers requests about them, and reads their logs."""
+
+    async def handle(self, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """The answer, as it travels."""
+
+    def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
+        """Events behind a number, in order."""
+
+
+class Lease(Protocol):
+    """The right to be a conversation's owner, until it is released."""
+
+    def release(self) -> None: ...
+
+
+class Subscription(Protocol):
+    def end(self) -> None: ...
+
+
+class Bus(Protocol):
+    async def request(self, conversation_id: str, name: str, /, **fields: Any) -> dict[str, Any]:
+        """Has the owner do something; without an id, whoever has room for a new conversation. Raises its errors."""
+
+    def publish(self, conversation_id: str, messages: Sequence[Message]) -> None:
+        """The owner tells what happened."""
+
+    async def subscribe(self, conversation_id: str, after: int, listener: Listener) -> Subscription:
+        """Everything behind an event's number, first from the log and then as it happens."""
+
+    def followed(self, conversation_id: str) -> bool:
+        """Whether anybody listens: what is only for them need not be made otherwise."""
+
+    def hold(self, conversation_id: str, owner: Owner) -> Lease:
+        """Makes somebody the owner. There is one at a time."""
+
+
+class LocalBus:
+    """All in one process."""
+
+    def __init__(self) -> None:
+        self._home: Owner | None = None
+        self._owners: dict[str, Owner] = {}
+        self._listeners: dict[str, list[Listener]] = {}
+
+    def serve(self, owner: Owner) -> None:
+        """Whoever answers for conversations that nobody holds yet."""
+        self._home = owner
+
+    def _owner(self, conversation_id: str) -> Owner:
+        owner = self._owners.get(conversation_id, self._home)
+        if owner is None:
+            raise Unavailable("nobody serves conversations", hint="the server is about to end: connect again")
+        return owner
+
+    async def request(self, conversation_id: str, name: str, /, **fields: Any) -> dict[str, Any]:
+        return await self._owner(conversation_id).handle(conversation_id, name, fields)
+
+    def publish(self, conversation_id: str, messages: Sequence[Message]) -> None:
+        for listener in tuple(self._listeners.get(conversation_id, ())):
+            try:
+                listener(messages)
+            except Exception:  # noqa: BLE001 -- whoever listens must not hurt who tells, nor others who listen
+                _log.exception("a follower of %s failed", conversation_id)
+
+    async def subscribe(self, conversation_id: str, after: int, listener: Listener) -> "_Following":
+        following = _Following(self, conversation_id, after, listener)
+        self._listeners.setdefault(conversation_id, []).append(following.told)
+        try:
+            await following.catch_up(self._owner(conversation_id))
+        except BaseException:
+            following.end()
+            raise
+        return following
+
+    def followed(self, conversation_id: str) -> bool:
+        return conversation_id in self._listeners
+
+    def hold(self, conversation_id: str, owner: Owner) -> "_Held":
+        if conversation_id in self._owners:
+            raise Conflict(f"{conversation_id} has an owner already", hint="ask that one")
+        self._owners[conversation_id] = owner
+        return _Held(self._owners, conversation_id)
+
+    def leave(self, conversation_id: str, listener: Listener) -> None:
+        listeners = [each for each in self._listeners.pop(conversation_id, []) if each != listener]
+        if listeners:
+            self._listeners[conversation_id] = listeners
+
+
+class _Held:
+    def __init__(self, owners: dict[str, Owner], conversation_id: str) -> None:
+        self._owners: dict[str, Owner] | None = owners
+        self._id = conversation_id
+
+    def release(self) -> None:
+        """Once: by the second time it may be somebody else's."""
+        if self._owners is not None:
+            del self._owners[self._id]
+            self._owners = None
+
+
+class _Following:
+    """Reads the log to its end, then tells what happens. An event is told once, by whichever comes first to it."""
+
+    def __init__(self, bus: LocalBus, conversation_id: str, after: int, listener: Listener) -> None:
+        self._bus = bus
+        self._id = conversation_id
+        self._seq = after
+        self._listener = listener
+        self._live = False
+
+    async def catch_up(self, owner: Owner) -> None:
+        while events := owner.read_log(self._id, self._seq, PAGE):
+            self._seq = events[-1].seq or self._seq
+            self._listener(events)
+            await asyncio.sleep(0)
+        self._live = True
+
+    def told(self, messages: Sequence[Message]) -> None:
+        if fresh := [message for message in messages if self._is_new(message)]:
+            self._listener(fresh)
+
+    def _is_new(self, message: Message) -> bool:
+        if isinstance(message, SpecSet | Deleted):
+            return True
+        if not self._live:  # the log will have it, or it is about a moment that is over by then
+            return False
+        if isinstance(message, Drawn) or message.seq is None:
+            return True
+        if message.seq <= self._seq:
+            return False
+        self._seq = message.seq
+        return True
+
+    def end(self) -> None:
+        self._bus.leave(self._id, self.told)
