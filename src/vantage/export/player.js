@@ -21,27 +21,12 @@
   }, 0);
   const duration = Math.max(film.duration, at[at.length - 1], 1);
 
-  /** The last of a sorted list that is not above a value, or -1. */
-  const last = (list, value) => {
-    let low = 0, high = list.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (list[middle] <= value) low = middle + 1; else high = middle;
-    }
-    return low - 1;
-  };
-
   // ---- time as it was, and with short pauses: two scales with the same marks
 
   const marks = [...new Set([0, ...at, ...film.blocks.flatMap((b) => [b.begin, b.end ?? b.begin]), duration])].sort((a, b) => a - b);
   const short = [0];
   for (let n = 1; n < marks.length; n++) short.push(short[n - 1] + Math.min(marks[n] - marks[n - 1], LONGEST_PAUSE));
   let skipping = true;
-  const between = (from, to, value) => {
-    const n = Math.min(Math.max(last(from, value), 0), from.length - 1);
-    if (n === from.length - 1 || from[n + 1] === from[n]) return to[n];
-    return to[n] + (value - from[n]) * (to[n + 1] - to[n]) / (from[n + 1] - from[n]);
-  };
   const toScale = (ms) => skipping ? between(marks, short, ms) : ms;
   const fromScale = (place) => skipping ? between(short, marks, place) : place;
   const length = () => skipping ? short[short.length - 1] : duration;
@@ -72,35 +57,18 @@
 
   // ---- drawing
 
-  const CLUSTERS = /\u2588+|[\x20-\x7e\xa0-\u02ff\u2500-\u2587\u2589-\u259f]+|[^][\p{M}\u200d\ufe0e\ufe0f]*/gu;
-  const ODD = /[^\x20-\x7e\xa0-\u02ff\u2500-\u2587\u2589-\u259f]/u;
-  const text = (element, string, single) => {
-    if (single || !ODD.test(string)) {
-      element.textContent = string;
-      return;
-    }
-    for (const [cluster] of string.matchAll(CLUSTERS)) { // whatever font has the character: one cell
-      if (ODD.test(cluster)) {
-        const full = cluster[0] === "\u2588"; // full blocks are drawn as ground: no seams in a bar of them
-        const cell = document.createElement(full ? "b" : "i");
-        cell.textContent = cluster;
-        if (full) cell.style.width = `calc(var(--cw) * ${cluster.length})`;
-        element.append(cell);
-      } else element.append(cluster);
-    }
-  };
   const piece = (part) => {
     const [string, style, cells] = typeof part === "string" ? [part, 0] : part;
     const link = film.styles[style][3];
     const element = document.createElement(link ? "a" : "span");
-    if (link && /^(https?:\/\/|mailto:)/i.test(link)) {
+    if (link && isSafe(link)) {
       element.href = link;
       element.rel = "noopener noreferrer nofollow";
       element.target = "_blank";
     }
     if (style) element.className = `s${style}`;
     if (cells) element.style.width = `calc(var(--cw) * ${cells})`;
-    text(element, string, cells === 2 && [...string.replace(/[\p{M}\u200d\ufe0e\ufe0f]/gu, "")].length === 1);
+    write(element, string, cells === 2 && isOne(string));
     return element;
   };
   const fill = (element, number) => {
@@ -183,70 +151,14 @@
 
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [sheet];
-  const channels = (color) => [1, 3, 5].map((n) => parseInt(color.slice(n, n + 2), 16));
-  const hex = (parts) => "#" + parts.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("");
-  const mix = (one, other, share) => { const b = channels(other); return hex(channels(one).map((part, n) => part + (b[n] - part) * share)); };
-  const luminance = (color) => {
-    const [r, g, b] = channels(color).map((part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const contrast = (one, other) => {
-    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-  };
-  /** A colour of the theme that meets one it was not made for: enough of a difference to read it. */
-  const readable = (ink, ground) => {
-    const goal = luminance(ground) > 0.3 ? "#000000" : "#ffffff";
-    for (let share = 0; share <= 1; share += 0.1) {
-      const color = mix(ink, goal, share);
-      if (contrast(color, ground) >= 3) return color;
-    }
-    return goal;
-  };
   const paint = () => {
-    const theme = getComputedStyle(root);
-    const variable = (name) => theme.getPropertyValue(`--${name}`).trim();
-    const color = (value) => typeof value === "string" ? value : value < 16 ? variable(`c${value}`) : film.palette[value - 16];
-    const background = variable("background"), foreground = variable("foreground");
-    const rules = film.styles.map(([fg, bg, attributes], number) => {
-      const has = new Set(attributes.split(" "));
-      let ink = fg === null ? foreground : color(fg), ground = bg === null ? null : color(bg);
-      if (has.has("reverse")) [ink, ground] = [ground ?? background, ink];
-      const own = typeof fg === "string" && typeof bg === "string";
-      if (!own && ink !== ground) ink = readable(ink, ground ?? background);
-      if (has.has("dim")) ink = mix(ink, ground ?? background, 0.4);
-      const lines = [["underline", "underline"], ["strike", "line-through"], ["overline", "overline"]].filter(([name]) => has.has(name)).map(([, css]) => css);
-      const kind = [["double", "double"], ["curly", "wavy"], ["dotted", "dotted"], ["dashed", "dashed"]].find(([name]) => has.has(name));
-      return `.s${number}{color:${has.has("hidden") ? "transparent" : ink};` +
-        (ground ? `background:${ground};` : "") +
-        (has.has("bold") ? "font-weight:700;" : "") + (has.has("italic") ? "font-style:italic;" : "") +
-        (lines.length ? `text-decoration:${lines.join(" ")}${kind ? ` ${kind[1]}` : ""};` : "") + "}";
-    });
-    sheet.replaceSync(rules.slice(1).join("\n"));
+    const theme = themeOfPage();
+    sheet.replaceSync(film.styles.slice(1).map(([fg, bg, attributes], number) =>
+      `.s${number + 1}{${declarations({ fg, bg, attrs: attributes.split(" ") }, theme)}}`).join("\n"));
   };
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const light = () => root.dataset.theme ? root.dataset.theme === "light" : !dark.matches;
 
-  // ---- words
-
-  const clock = (ms) => {
-    const seconds = Math.floor(ms / 1000), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
-    const two = (number) => String(number).padStart(2, "0");
-    return hours ? `${hours}:${two(minutes % 60)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
-  };
-  const lasting = (ms) => {
-    if (ms < 1000) return `${Math.round(ms)} ms`;
-    if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-    const minutes = Math.floor(ms / 60000);
-    return minutes < 60 ? `${minutes} min ${Math.round(ms % 60000 / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  };
-  const outcome = (block) => {
-    if (block.because === null) return ["other", "running"];
-    if (block.because !== "mark" && block.because !== "exit") return ["other", block.because];
-    if (block.exit === null) return ["other", "ended"];
-    return block.exit === 0 ? ["good", "✓"] : ["bad", `exit ${block.exit}`];
-  };
-  const one = (command) => command.trim().replace(/\s*\n\s*/g, " ⏎ ") || "(nothing)";
   const say = (words) => { $("said").textContent = words; };
 
   // ---- blocks
@@ -275,7 +187,7 @@
       const took = entry.ms === null ? "" : ` · ${lasting(entry.ms)}`;
       small.textContent = `${clock(entry.begin)}${took}${entry.origin === "typed" ? " · typed" : ""}`;
       button.title = entry.cwd ? `${entry.cmd.slice(0, 500)}\nin ${entry.cwd}` : entry.cmd.slice(0, 500);
-      button.setAttribute("aria-label", `${one(entry.cmd).slice(0, 200)}, ${word === "✓" ? "exit 0" : word}${took.replace(" · ", ", ")}, at ${clock(entry.begin)}`);
+      button.setAttribute("aria-label", `${oneLine(entry.cmd).slice(0, 200)}, ${word === "✓" ? "exit 0" : word}${took.replace(" · ", ", ")}, at ${clock(entry.begin)}`);
       button.append(code, badge, small);
       button.addEventListener("click", () => { start(); go(entry.begin, true); });
       items[number] = button;
@@ -332,9 +244,9 @@
         }
       }
     }
-    $("scrub").setAttribute("aria-valuetext", `${clock(now)} of ${clock(duration)}${block >= 0 ? `, ${one(film.blocks[block].cmd).slice(0, 80)}` : ""}`);
+    $("scrub").setAttribute("aria-valuetext", `${clock(now)} of ${clock(duration)}${block >= 0 ? `, ${oneLine(film.blocks[block].cmd).slice(0, 80)}` : ""}`);
     root.dataset.at = Math.round(now);
-    if (told && block >= 0) say(`Command ${block + 1} of ${film.blocks.length}: ${one(film.blocks[block].cmd).slice(0, 120)}`);
+    if (told && block >= 0) say(`Command ${block + 1} of ${film.blocks.length}: ${oneLine(film.blocks[block].cmd).slice(0, 120)}`);
   };
   const frame = (time) => {
     if (!playing) return;
@@ -439,7 +351,7 @@
   const tip = (place) => {
     const ms = fromScale(Math.min(Math.max(place, 0), length())), block = last(begins, ms);
     const code = document.createElement("code");
-    code.textContent = block >= 0 ? one(film.blocks[block].cmd).slice(0, 160) : "";
+    code.textContent = block >= 0 ? oneLine(film.blocks[block].cmd).slice(0, 160) : "";
     $("tip").replaceChildren(`${clock(ms)}  `, code);
     $("tip").hidden = false;
     const track = $("track").clientWidth, width = $("tip").offsetWidth;

@@ -4,22 +4,17 @@ The page holds rows once (a line that scrolls is the same row elsewhere), frames
 in every hundred. Its size is bounded: when there are too many frames, every two become one, and the page says so.
 """
 
-import base64
-import hashlib
 import json
-import re
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from vantage.conversation.files import ConversationFolder
 from vantage.export.frames import Film, Frame, film_of
+from vantage.export.parts import escape, hash_of, holes, in_a_script, part
 from vantage.export.pieces import look_of, pieces
 from vantage.export.recording import Progress
 from vantage.export.themes import DAY, NIGHT, variables
 from vantage.terminal.engines.values import Cursor, Run
 from vantage.terminal.frames import ScreenSnapshot
-from vantage.text.palette import rgb_of
 from vantage.text.sanitize import one_line
 
 FORMAT = 1
@@ -28,7 +23,6 @@ MOST_COMMAND = 2000
 _SHAPES = ("", "block", "underline", "bar")
 _ATTRS = ("bold", "dim", "italic", "underline", "double", "curly", "dotted", "dashed", "reverse", "hidden", "strike",
           "overline")  # fmt: skip
-_HOLE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def player(folder: ConversationFolder, progress: Progress = lambda _done, _all: None) -> str:
@@ -37,30 +31,26 @@ def player(folder: ConversationFolder, progress: Progress = lambda _done, _all: 
     film = film_of(folder, progress)
     title = one_line(settings.name) or settings.id
     data = json.dumps({"title": title, **film_data(film)}, ensure_ascii=False, separators=(",", ":"))
-    style = f"{variables(NIGHT, DAY)}\n{_part('player.css')}"
-    script = _part("player.js")
-    parts = {
-        "title": _text(title),
-        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
+    style, script = player_style(), player_script()
+    values = {
+        "title": escape(title),
+        "policy": f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(script)}; base-uri 'none'; "
         "form-action 'none'",
         "style": style,
         "script": script,
         "data": data.replace("<", "\\u003c"),
+        "": "",
     }
-    return _HOLE.sub(lambda hole: parts[hole[1]], _part("player.html"))
+    return "".join(text + values[hole] for text, hole in holes(part("player.html")))
 
 
-@cache
-def _part(name: str) -> str:
-    return files("vantage.export").joinpath(name).read_text(encoding="utf-8")
+def player_style() -> str:
+    return f"{variables(NIGHT, DAY)}\n{part('player.css')}"
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _text(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+def player_script() -> str:
+    """The player, and the modules of the live page that draw cells and say times there as here."""
+    return "\n".join([*(in_a_script(part(name, "web")) for name in ("words.js", "cells.js")), part("player.js")])
 
 
 def film_data(film: Film) -> dict[str, Any]:
@@ -77,7 +67,6 @@ def film_data(film: Film) -> dict[str, Any]:
         "start": film.start,
         "duration": film.duration,
         "notes": film.notes,
-        "palette": ["#{:02x}{:02x}{:02x}".format(*rgb_of(number)) for number in range(16, 256)],
         "styles": list(book.styles),
         "rows": book.rows,
         "frames": frames,
