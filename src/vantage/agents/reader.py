@@ -1,0 +1,163 @@
+"""Bytes → events: lines, whose stream they are, and what was no message.
+
+Every way of cutting the bytes gives the same result. A message is understood when its line is complete, so that a
+stream can be watched while it is written; nothing is held back to find out whose it is. A stream that changes hands
+(logs put one after the other) is recognised again.
+"""
+
+import re
+from importlib import import_module
+from typing import NamedTuple
+
+import msgspec
+
+from vantage.agents.adapter import Adapter, unknown
+from vantage.agents.own import Own
+from vantage.agents.redaction import REDACTED, Redaction, may_be_secret, names_our_tool
+from vantage.agents.values import Object, text
+from vantage.errors import EventError, InputError
+from vantage.events import Event, UnknownEvent, decode_event, event_to_dict
+from vantage.text.sanitize import decode
+
+_ADAPTERS = {
+    "vantage": ("own", "Own"),
+    "claude": ("claude", "Claude"),
+    "codex": ("codex", "Codex"),
+    "gemini": ("gemini", "Gemini"),
+    "acp": ("acp", "Acp"),
+    "ag-ui": ("ag_ui", "AgUi"),
+    "pi": ("pi", "Pi"),
+    "opencode": ("opencode", "OpenCode"),
+}
+"""Source → its module and adapter, loaded when such a stream may be met; asked in this order."""
+SOURCES = ("auto", *_ADAPTERS)
+
+_BEFORE = re.compile(
+    rb"(?:\xef\xbb\xbf|[\x00-\x1a\x1c-\x20]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]|(data:))+(?=\{)"
+)
+"""What may stand before a message: a window's title, colours, the field name of server-sent events."""
+_FIELD = re.compile(rb"(?:event|id|retry)?:")
+
+
+class StrayLine(NamedTuple):
+    """A line that is no message: a warning of some program's, half a message, JSON that is no object."""
+
+    number: int
+    """Counted from one."""
+    text: str
+    """As it came, without its line end; not sanitised. Half a message that may hold a secret is not repeated."""
+    why: str
+
+
+Item = Event | StrayLine
+
+
+class StreamReader:
+    """Takes an agent's output, gives events. Sub-agents are nested, calls paired, nothing is said twice."""
+
+    def __init__(self, source: str = "auto") -> None:
+        if source not in SOURCES:
+            raise InputError(f"there is no stream '{source}'", hint=f"expected one of {', '.join(SOURCES)}")
+        self.source: str | None = None if source == "auto" else source
+        """Whose stream it is; `None` until that is known."""
+        self.unknown = 0
+        """How many messages nobody knew. They are among the events, as `UnknownEvent`s."""
+        self.resembles: str | None = None
+        """Whose stream it rather looks like, when one was named and its messages are another's."""
+        self._fixed = self.source is not None
+        self._adapters: dict[str, Adapter] = {}
+        self._redaction: Redaction | None = None
+        """From the first line on in which our tool is named that may be given secrets."""
+        self._pending: list[bytes] = []
+        self._number = 0
+        self._server_sent = False
+
+    def feed(self, data: bytes) -> list[Item]:
+        """Takes the next bytes, cut anywhere. Gives what the lines that are now complete say."""
+        first, *rest = data.split(b"\n")
+        self._pending.append(first)
+        out: list[Item] = []
+        for piece in rest:
+            line = b"".join(self._pending)
+            self._pending = [piece]
+            out += self._line(line)
+        return out
+
+    def finish(self) -> list[Item]:
+        """The input has ended, perhaps within a line or a turn. What is open stays open."""
+        last, self._pending = b"".join(self._pending), []
+        out = self._line(last) if last else []
+        adapter = self._adapters.get(self.source or "")
+        return [*out, *self._cleaned(adapter.finish() if adapter else [])]
+
+    def _line(self, line: bytes) -> list[Item]:
+        self._number += 1
+        if not line.strip() or (self._server_sent and _FIELD.match(line) and not line.startswith(b"data:")):
+            return []
+        if self._redaction is None and names_our_tool(line):
+            self._redaction = Redaction()
+        try:
+            if self.source == "vantage" and line.startswith(b"{"):
+                event = decode_event(line)
+                if isinstance(event, UnknownEvent) and not self._fixed:
+                    return self._cleaned(self._again([event], event.data))
+                return self._cleaned([event])
+            message = self._message(line)
+        except EventError as error:
+            hidden = may_be_secret(line, is_likely=self._redaction is not None)
+            shown = REDACTED if hidden else decode(line.removesuffix(b"\r"))
+            return [StrayLine(self._number, shown, str(error))]
+        return self._cleaned(self._understand(message))
+
+    def _message(self, line: bytes) -> Object:
+        if not line.startswith(b"{") and (before := _BEFORE.match(line)):
+            line = line[before.end() :]
+            self._server_sent = self._server_sent or before[1] is not None
+        try:
+            message = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            message = None
+        return message if isinstance(message, dict) else event_to_dict(decode_event(line))
+
+    def _understand(self, message: Object) -> list[Event]:
+        if self.source is None:
+            self.source = self._recognise(message)
+        if self.source is None:
+            return [decode_event(message)]
+        events = self._feed(self.source, message)
+        if len(events) == 1 and isinstance(events[0], UnknownEvent):
+            if not self._fixed:
+                return self._again(events, message)
+            self.resembles = self.resembles or self._recognise(message)
+        return events
+
+    def _again(self, events: list[Event], message: Object) -> list[Event]:
+        """A message that the stream's adapter does not know may be the first of another stream."""
+        other = self._recognise(message)
+        if other is None or other == self.source:
+            return events
+        held = self._adapter(self.source or other).finish()
+        self.source = other
+        return [*held, *self._feed(other, message)]
+
+    def _recognise(self, message: Object) -> str | None:
+        return next((name for name in _ADAPTERS if self._adapter(name).recognises(message)), None)
+
+    def _feed(self, source: str, message: Object) -> list[Event]:
+        try:
+            return self._adapter(source).feed(message)
+        except Exception:  # noqa: BLE001 -- one adapter's bug must not take the stream down: the message is shown as it is
+            return [unknown(text(message, "type"), message)]
+
+    def _adapter(self, name: str) -> Adapter:
+        adapter = self._adapters.get(name)
+        if adapter is None:
+            module, cls = _ADAPTERS[name]
+            adapter = Own() if name == "vantage" else getattr(import_module(f"vantage.agents.{module}"), cls)()
+            self._adapters[name] = adapter
+        return adapter
+
+    def _cleaned(self, events: list[Event]) -> list[Item]:
+        for event in events:
+            self.unknown += type(event) is UnknownEvent
+        return list(map(self._redaction.clean, events) if self._redaction else events)
