@@ -1,0 +1,102 @@
+// The gallery: a render spec and a sample call, drawn on every surface while they are written.
+import { api } from "./api.js";
+import { byId, drawIcons, h, markup, notice, soon } from "./dom.js";
+import { paintPalette } from "./palette.js";
+import { startTheme } from "./theme.js";
+
+/** @typedef {{ surface: string, form: string, collapsed: string, expanded: string }} Drawn */
+/** @typedef {{ path: string, message: string, hint: string, fatal: boolean }} Problem */
+
+const NAMES = /** @type {Record<string, string>} */ ({ html: "This page", terminal: "Terminal", plain: "Plain text", telegram: "Telegram", slack: "Slack" });
+const spec = byId("spec", HTMLTextAreaElement), sample = byId("sample", HTMLTextAreaElement);
+let asked = 0;
+
+/**
+ * The JSON of a field, or what is wrong with it.
+ * @param {HTMLTextAreaElement} field
+ * @returns {{ value: any, problem: string }}
+ */
+function read(field) {
+  try {
+    const value = JSON.parse(field.value || "{}");
+    field.removeAttribute("aria-invalid");
+    return { value, problem: "" };
+  } catch (error) {
+    field.setAttribute("aria-invalid", "true");
+    return { value: null, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function show() {
+  const number = ++asked, written = read(spec), call = read(sample);
+  if (written.problem || call.problem) {
+    verdict([["bad", "✗", "", `${written.problem ? "The spec" : "The sample"} is not JSON: ${written.problem || call.problem}`]]);
+    return;
+  }
+  const running = byId("running", HTMLInputElement).checked, width = Number(byId("width", HTMLInputElement).value);
+  const { args, output, partial, details, error, durationMs } = call.value;
+  const given = { args, output: running ? partial ?? output : output, details, error, durationMs };
+  try {
+    const answer = await api.preview({
+      spec: written.value.renderSpec ?? written.value, tool: written.value.tool ?? "preview", running, ...(width >= 20 ? { width } : {}),
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    });
+    if (number === asked) draw(answer);
+  } catch (problem) {
+    if (number === asked) verdict([["bad", "✗", "", problem instanceof Error ? problem.message : String(problem)]]);
+  }
+}
+
+/** @param {{ problems: Problem[], notes: string[], drawings: Drawn[] }} answer */
+function draw({ problems, notes, drawings }) {
+  const said = problems.map((problem) => /** @type {[string, string, string, string]} */ ([problem.fatal ? "bad" : "odd", problem.fatal ? "✗" : "!", problem.path, `${problem.message}${problem.hint ? ` (${problem.hint})` : ""}`]));
+  const refused = problems.some((problem) => problem.fatal);
+  if (refused) spec.setAttribute("aria-invalid", "true");
+  verdict([...(refused ? [] : [/** @type {[string, string, string, string]} */ (["ok", "✓", "", "The spec is valid."])]), ...said, ...notes.map((note) => /** @type {[string, string, string, string]} */ (["odd", "·", "", note]))]);
+  if (!drawings.length) return; // what was drawn last stays while the spec is being mended
+  byId("drawings").replaceChildren(...drawings.flatMap((drawn) => [
+    h("h2", null, NAMES[drawn.surface] ?? drawn.surface),
+    sketch(drawn, drawn.collapsed),
+    drawn.expanded === drawn.collapsed ? null : sketch(drawn, drawn.expanded, true),
+  ].filter((part) => part !== null)));
+}
+
+/** @param {Drawn} drawn @param {string} content @param {boolean} [open] */
+function sketch(drawn, content, open) {
+  const place = h("div.sketch", { "data-surface": drawn.surface });
+  if (drawn.form === "html") place.append(markup(content));
+  else place.append(h("pre", { tabindex: 0, "aria-label": `${NAMES[drawn.surface] ?? drawn.surface}, ${open ? "expanded" : "collapsed"}`, role: "group" }, content));
+  for (const details of place.querySelectorAll("details")) details.open = open === true;
+  for (const element of place.querySelectorAll("[id]")) if (!open) element.removeAttribute("id");
+  return place;
+}
+
+/** @param {[string, string, string, string][]} lines class, glyph, path, words */
+function verdict(lines) {
+  byId("verdict").replaceChildren(h("ul", null, ...lines.map(([kind, glyph, path, words]) =>
+    h("li", null, h(`span.glyph.${kind}`, { "aria-hidden": "true" }, glyph), path ? h("code", null, path) : null, path ? " " : null, words))));
+}
+
+drawIcons();
+startTheme(paintPalette);
+const later = soon(200, show);
+for (const name of ["spec", "sample", "running", "width"]) byId(name).addEventListener("input", later);
+
+/** @type {Record<string, { spec: unknown, sample: unknown }>} */
+const examples = await (await fetch(new URL("./specs.json", import.meta.url))).json().catch(() => ({}));
+const select = byId("example", HTMLSelectElement);
+select.append(...Object.keys(examples).map((name) => h("option", { value: name }, name)));
+const choose = () => {
+  const example = examples[select.value];
+  if (!example) {
+    notice("The examples could not be loaded.");
+    return;
+  }
+  spec.value = JSON.stringify(example.spec, null, 2);
+  sample.value = JSON.stringify(example.sample, null, 2);
+  show();
+};
+select.addEventListener("change", choose);
+select.value = "weather";
+choose();
+document.documentElement.dataset.ready = "true";
