@@ -1,3 +1,3 @@
 from vantage.cli import main
 
-main()
+main(prog_name="vantage")

@@ -128,7 +128,62 @@ def _host(home: str) -> Iterator[Finding]:
         what = (
             f"a PTY host runs (process {host['pid']}, vantage {host.get('version')}, protocol {host.get('protocol')})"
         )
-        yield ("ok", what, "") if spoken else ("broken", what, "end its shells, so that it leaves")
+        yield ("ok", what, "") if spoken else ("broken", what, "'vantage stop --shells' ends it, and its shells")
+
+
+def _server(home: str) -> Iterator[Finding]:
+    from vantage.cli.launch import running
+
+    try:
+        said = running(home)
+    except OSError as error:
+        yield "broken", str(error), "the next command starts another"
+        return
+    if said is None:
+        yield "ok", "no server runs: the first command that needs one starts it", ""
+        return
+    from vantage import __version__
+
+    what = f"a server runs at {said['url']} (process {said['pid']}, vantage {said['version']})"
+    if said["version"] == __version__:
+        yield "ok", what, ""
+    else:
+        yield "note", what, "it is of another version: 'vantage stop' ends it, and leaves its shells alive"
+
+
+def _conversations(home: str) -> Iterator[Finding]:
+    """Whether what each was made with can be read: without it nobody can open it."""
+    from pathlib import Path
+
+    from vantage.conversation.files import known_settings
+
+    fine = 0
+    for folder, settings in known_settings(Path(home)):
+        if isinstance(settings, Exception):
+            yield "broken", f"{folder.settings} is damaged ({settings})", "put it back from a copy, or remove it"
+        else:
+            fine += 1
+    yield "ok", f"{fine} conversation{'' if fine == 1 else 's'} can be opened", ""
+
+
+def _settings(home: str) -> Iterator[Finding]:
+    """Every setting that is in force, and from where."""
+    from pathlib import Path
+
+    from vantage.errors import VantageError
+    from vantage.server.config import load, unknown_variables
+
+    try:
+        loaded = load(Path(home), {}, os.environ)
+    except VantageError as error:
+        yield "broken", error.message, error.hint
+        return
+    for name, source in loaded.sources.items():
+        value = getattr(loaded.config, name)
+        shown = ", ".join(value) or "none" if isinstance(value, list) else str(value).lower()
+        yield "ok", f"{name} = {shown} ({source})", ""
+    for variable, meant in unknown_variables(os.environ):
+        yield "note", f"the variable {variable} means nothing", f"did you mean {meant}?"
 
 
 def _pictures(_home: str) -> Iterator[Finding]:
@@ -148,5 +203,8 @@ _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "shell": _shells,
     "home": _home_directory,
     "host": _host,
+    "server": _server,
+    "kept": _conversations,
+    "settings": _settings,
     "pictures": _pictures,
 }

@@ -1,55 +1,63 @@
 """`vantage export`: a conversation as one file."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import os
 
 import click
 
-from vantage.cli.homes import conversation_folder, home_option
+from vantage.cli.homes import complete_conversation, conversation_folder, home_option, place_of
 from vantage.cli.output import output_option, progress, write_output
 from vantage.cli.shared import OneLineCommand, WrongUsage
 
-if TYPE_CHECKING:
-    from vantage.conversation.files import ConversationFolder
-
-
-def _asciicast(folder: "ConversationFolder") -> Iterator[str]:
-    from vantage.export.asciicast import asciicast
-
-    return asciicast(folder, progress())
-
-
-def _html(folder: "ConversationFolder") -> Iterator[str]:
-    from vantage.export.player import player
-
-    yield player(folder, progress())
-
-
-_FORMATS = {"asciicast": _asciicast, "html": _html}
-"""What the file is → what writes it."""
+_FORMATS = ("html", "markdown", "text", "asciicast", "player")
 
 
 @click.command(cls=OneLineCommand)
-@click.argument("conversation")
+@click.argument("conversation", shell_complete=complete_conversation)
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(list(_FORMATS)),
-    help="asciicast: a recording for asciinema and its players (version 3). html: a page that plays it by itself.",
+    type=click.Choice(_FORMATS),
+    help="html: a page with the timeline and the terminal, to be played. markdown, text: the timeline. "
+    "asciicast: the terminal as a recording for asciinema and its players (version 3). "
+    "player: a page that plays the terminal alone.",
 )
 @output_option
 @home_option
 def export(conversation: str, kind: str | None, output: str | None, home: str | None) -> None:
-    """Write the terminal of CONVERSATION, from its beginning to now, as one file.
+    """Write CONVERSATION, from its beginning to now, as one file.
 
-    Needs no server: it is made from the conversation's files.
+    Needs no server: it is made from the conversation's files. Of one command's output, 100,000 characters are written;
+    where there was more, the file says how much.
     """
     from vantage.errors import VantageError
+    from vantage.export.conversation import export as exported
 
     if kind is None:
-        raise WrongUsage(f"what should the file be? Say --format {' or --format '.join(_FORMATS)}")
+        raise WrongUsage(f"what should the file be? Say --format with one of {', '.join(_FORMATS)}")
     folder = conversation_folder(conversation, home)
+    _know_tools(place_of(home))
     try:
-        write_output(output, (text.encode() for text in _FORMATS[kind](folder)))
+        write_output(output, (text.encode() for text in exported(folder, kind, progress())))
     except VantageError as error:
         raise click.ClickException(f"conversation '{conversation}' cannot be exported: {error}") from error
+
+
+def _know_tools(place: str) -> None:
+    """How the home's tools look that are not ours, as its server knows it."""
+    import msgspec
+
+    from vantage import extensions
+    from vantage.conversation.home import specs_folder
+    from vantage.conversation.spec_files import load_folder
+    from vantage.timeline.specs.registry import COMMON
+
+    extensions.install()
+    for tool, spec in load_folder(specs_folder(os.environ)).specs.items():
+        COMMON.offer(tool, spec)
+    try:
+        with open(os.path.join(place, "tools.json"), "rb") as file:  # noqa: PTH118, PTH123
+            known = msgspec.json.decode(file.read(), type=dict[str, object])
+    except (OSError, msgspec.MsgspecError):
+        return
+    for tool, spec in known.items():
+        COMMON.offer(tool, spec)

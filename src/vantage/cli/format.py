@@ -4,15 +4,14 @@ from typing import Any
 
 import click
 
+from vantage.agents import SOURCES
 from vantage.cli.shared import SURFACES
-
-_SOURCES = ("auto", "vantage")
 
 
 @click.command(name="format")
 @click.argument("file", required=False, default="-", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--from", "source", type=click.Choice(_SOURCES), default="auto", show_default=True, help="Whose stream it is."
+    "--from", "source", type=click.Choice(SOURCES), default="auto", show_default=True, help="Whose stream it is."
 )
 @click.option("--surface", type=click.Choice(SURFACES), default="terminal", show_default=True, help="What to draw for.")
 @click.option(
@@ -31,12 +30,13 @@ _SOURCES = ("auto", "vantage")
 def format(**options: Any) -> None:
     """Show an agent's JSON stream as readable text.
 
-    Reads one JSON event a line from FILE, or from standard input. On a terminal, running calls are shown below and
-    replaced when they complete; in a pipe each call is printed once.
+    Reads one JSON message a line from FILE, or from standard input, and finds out whose it is. On a terminal, running
+    calls are shown below and replaced when they complete; in a pipe each call is printed once.
 
     \b
       vantage format conversation.jsonl
-      my-agent --json | vantage format
+      codex exec --json "fix the tests" | vantage format
+      claude -p --output-format stream-json --verbose "fix the tests" | vantage format
     """
     from vantage.cli.formatting import run
 

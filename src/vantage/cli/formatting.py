@@ -7,20 +7,21 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, Protocol
 
 import click
 import msgspec
 
 from vantage import extensions, live_terminal
+from vantage.agents import StrayLine, StreamReader
 from vantage.cli.live import LiveRegion
 from vantage.cli.shared import PROFILES
+from vantage.cli.signals import HasFileno, Wakeups, woken_by
+from vantage.cli.streams import leave_quietly, open_input
 from vantage.conversation.home import specs_folder
-from vantage.errors import EventError
-from vantage.events import Event, UnknownEvent, decode_event
+from vantage.events import Event, UnknownEvent
 from vantage.formatter import Formatter, FormatterConfig
-from vantage.text.sanitize import decode, sanitize
+from vantage.text.sanitize import sanitize
 from vantage.timeline.fold import Timeline
 from vantage.timeline.row import Row
 from vantage.timeline.specs.registry import COMMON
@@ -173,41 +174,39 @@ def run(
     verbose: bool,
 ) -> None:
     """Reads the stream to its end. What could not be read is shown, reported on stderr, and does not fail the run."""
-    del source  # one kind of stream so far: our own events
     if surface not in ("terminal", "plain") and each:
         raise click.UsageError(f"--each prints text: it goes with --surface terminal or plain, not {surface}")
     _load_tools(specs)
     printer = _printer(surface, width, plain=plain or surface == "plain", each=each)
-    unknown = 0
-    number = 0
+    reader = StreamReader(source)
     try:
-        with _open(file) as stream, _resizes() as resized:
-            for line in _lines(stream, resized):
-                if line is None:
+        with open_input(file, _say, "events") as stream, woken_by(signal.SIGWINCH) as resized:
+            for chunk in _chunks(stream, resized):
+                if chunk is None:
                     printer.pause()
-                    continue
-                number += 1
-                if not line.strip():
-                    continue
-                try:
-                    event = decode_event(line)
-                except EventError as error:
-                    _say(f"line {number}: {error}")
-                    printer.raw(sanitize(decode(line.rstrip(b"\r\n"))))
-                    continue
-                if isinstance(event, UnknownEvent):
-                    unknown += 1
-                    if not verbose:
-                        continue
-                printer.event(event)
+                else:
+                    _show(printer, reader.feed(chunk), verbose=verbose)
+        _show(printer, reader.finish(), verbose=verbose)
         printer.finish()
     except BrokenPipeError:
-        _leave_quietly()
+        leave_quietly()
     except KeyboardInterrupt:
+        _show(printer, reader.finish(), verbose=verbose)
         printer.finish()
         raise SystemExit(130) from None
-    if unknown and not verbose:
-        _say(f"{unknown} message{'' if unknown == 1 else 's'} of unknown type not shown: -v shows them")
+    if reader.unknown and not verbose:
+        many = "1 message" if reader.unknown == 1 else f"{reader.unknown} messages"
+        other = f", and --from {reader.resembles} may know them" if reader.resembles else ""
+        _say(f"{many} of unknown type not shown: -v shows them{other}")
+
+
+def _show(printer: _Printer, items: list[Event | StrayLine], *, verbose: bool) -> None:
+    for item in items:
+        if isinstance(item, StrayLine):
+            _say(f"line {item.number}: {item.why}")
+            printer.raw(sanitize(item.text))
+        elif verbose or not isinstance(item, UnknownEvent):
+            printer.event(item)
 
 
 def _load_tools(specs: str | None) -> None:
@@ -246,53 +245,19 @@ def _printer(surface: str, width: int | None, *, plain: bool, each: bool) -> _Pr
     return _Text(formatter, width, live)
 
 
-def _open(file: str) -> IO[bytes]:
-    if file == "-":
-        if sys.stdin.isatty():
-            _say("reading events from the keyboard, one JSON object a line; Ctrl-D ends")
-        return os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
-    return open(file, "rb", buffering=0)  # noqa: PTH123 -- unbuffered, closed by the caller
-
-
-@contextmanager
-def _resizes() -> Iterator[int]:
-    """A descriptor that becomes readable when the window's size changes."""
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    before = signal.signal(signal.SIGWINCH, lambda *_: None)
-    wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    try:
-        yield reader
-    finally:
-        signal.set_wakeup_fd(wakeup)
-        signal.signal(signal.SIGWINCH, before)
-        os.close(reader)
-        os.close(writer)
-
-
-def _lines(stream: IO[bytes], resized: int) -> Iterator[bytes | None]:
-    """Lines, split on LF only; `None` whenever the next one must be waited for, and when the window changes."""
-    pending: list[bytes] = []
-    source = stream.fileno()
+def _chunks(stream: IO[bytes], resized: Wakeups) -> Iterator[bytes | None]:
+    """Bytes as they come; `None` whenever more must be waited for, and when the window changes."""
+    either: list[HasFileno] = [stream, resized]
     while True:
-        if not select.select([source], [], [], 0)[0]:
+        if not select.select([stream], [], [], 0)[0]:
             yield None
-            ready, _, _ = select.select([source, resized], [], [])
-            if resized in ready:
-                os.read(resized, 4096)
+            if resized in select.select(either, [], [])[0]:
+                resized.take()
                 continue
         chunk = stream.read(1 << 16)
         if not chunk:
             break
-        if b"\n" not in chunk:
-            pending.append(chunk)
-            continue
-        first, *rest = chunk.split(b"\n")
-        yield b"".join([*pending, first])
-        pending = [rest.pop()]
-        yield from rest
-    if last := b"".join(pending):
-        yield last
+        yield chunk
 
 
 def _write(text: str) -> None:
@@ -304,9 +269,4 @@ def _flush() -> None:
 
 
 def _say(message: str) -> None:
-    click.echo(f"vantage format: {message}", err=True)
-
-
-def _leave_quietly() -> None:
-    """The reader of our output has gone, as `head` does: nothing to say, and nothing for the interpreter to flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(f"vantage format: {sanitize(message)}", err=True)

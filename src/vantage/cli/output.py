@@ -45,9 +45,14 @@ def _write_file(target: Path, pieces: Iterable[bytes]) -> None:
         with target.open("wb") as file:
             file.writelines(pieces)
         return
+    replace_file(target, pieces)
+
+
+def replace_file(target: Path, pieces: Iterable[bytes], mode: int = 0o666) -> None:
+    """The old content or the new, never a mixture."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode), "wb") as file:
             file.writelines(pieces)
         temporary.replace(target)
     finally:

@@ -22,9 +22,15 @@ def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> 
     import msgspec
 
     from vantage.conversation.rebuild import rebuild as derive_again
+    from vantage.conversation.search_store import SearchStore
 
     folder = conversation_folder(conversation, home)
-    report = derive_again(folder, conversation, check=check, progress=progress())
+    try:
+        report = derive_again(folder, conversation, check=check, progress=progress())
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or folder.path} cannot be used: {error.strerror}") from None
+    if not check:
+        SearchStore(folder.path.parents[1] / "search.db").start_anew()  # it may know what is no more
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vantage.cli.homes import conversation_folder, home_option
+from vantage.cli.homes import chosen, conversation_argument, conversation_folder, home_option, place_of
 from vantage.cli.output import output_option, refuse_terminal, to_terminal, write_output
 from vantage.cli.shared import OneLineCommand, WrongUsage
 
@@ -49,7 +49,7 @@ def _json(snapshot: "ScreenSnapshot", _theme: "Theme", *, cursor: bool, style: b
     rows = list(snapshot.rows)
     while rows and not rows[-1]:
         rows.pop()
-    read = {**snapshot.to_dict(), "rows": rows, "text": snapshot.text(cursor=cursor)}
+    read = {"ok": True, **snapshot.to_dict(), "rows": rows, "text": snapshot.text(cursor=cursor)}
     read["runs"] = read["runs"][: len(rows)]
     if not style:
         del read["runs"]
@@ -60,7 +60,7 @@ _FORMATS: dict[str, Callable[..., bytes]] = {"text": _text, "svg": _svg, "png": 
 
 
 @click.command(cls=OneLineCommand)
-@click.argument("conversation")
+@conversation_argument
 @click.option("--at", type=click.IntRange(min=0), metavar="OFFSET", help="When the raw output had this length.")
 @click.option("--svg", "kind", flag_value="svg", help="A picture.")
 @click.option("--png", "kind", flag_value="png", help="A picture in pixels, where a converter is at hand.")
@@ -72,7 +72,7 @@ _FORMATS: dict[str, Callable[..., bytes]] = {"text": _text, "svg": _svg, "png": 
 @output_option
 @home_option
 def screen(
-    conversation: str,
+    conversation: str | None,
     at: int | None,
     kind: str | None,
     style: bool,
@@ -88,7 +88,7 @@ def screen(
     from vantage.errors import VantageError
     from vantage.export.pieces import THEMES
 
-    folder = conversation_folder(conversation, home)
+    folder = conversation_folder(chosen(conversation, place_of(home)), home)
     if kind == "png":
         refuse_terminal(output, "a PNG")
     if kind is None and to_terminal(output) and not os.environ.get("NO_COLOR"):

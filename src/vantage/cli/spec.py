@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vantage.conversation.spec_files import Found
     from vantage.events import Json
     from vantage.presentation import PresentationContext
-    from vantage.timeline.row import Row
+    from vantage.timeline.specs.preview import Sample
 
 _POLL = 0.25
 """Seconds between two looks at a watched file."""
@@ -103,17 +103,6 @@ def _verdict(specs: int, warnings: int) -> str:
     return f"ok: {specs} spec{'' if specs == 1 else 's'}{said}"
 
 
-class Sample(NamedTuple):
-    """A call to draw a spec with."""
-
-    args: Json = None
-    output: Json = None
-    details: Json = None
-    error: str | None = None
-    duration_ms: float | None = None
-    running: bool = False
-
-
 @spec.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--tool", metavar="NAME", help="Which spec, when the file has several; else what the tool is called.")
@@ -188,6 +177,7 @@ def _page(file: Path, surfaces: tuple[str, ...], width: int | None, given: dict[
 
     from vantage.conversation.spec_files import report
     from vantage.surfaces import draw
+    from vantage.timeline.specs.preview import preview_row
 
     found = _chosen(file, given["tool"])
     tool = given["tool"] or found.tool
@@ -206,42 +196,6 @@ def _page(file: Path, surfaces: tuple[str, ...], width: int | None, given: dict[
         yield "── diagnostics"
         yield ""
         yield from [f"- {note}" for note in dict.fromkeys(notes)]
-
-
-def preview_row(tool: str, value: Json, sample: Sample) -> tuple[Row, list[str]]:
-    """The row of a call that brings its spec along, and what to know of it."""
-    import msgspec
-
-    from vantage.timeline.tools import presenter_for
-
-    row = _row(tool, value, sample)
-    if presenter_for(tool) is None:
-        return msgspec.structs.replace(row, diagnostics=[]), row.diagnostics
-    # A presenter of our own may have come before the spec; before that of an MCP server's tool it does not.
-    described = msgspec.structs.replace(_row(f"mcp__preview__{tool}", value, sample), tool=tool)
-    notes = described.diagnostics
-    if described != row:
-        notes = [f"a call of {tool!r} with such arguments is drawn by its own presenter, not by a spec", *notes]
-    return msgspec.structs.replace(described, diagnostics=[]), notes
-
-
-def _row(tool: str, value: Json, sample: Sample) -> Row:
-    from vantage.timeline.fold import Timeline
-    from vantage.timeline.specs.registry import SpecRegistry
-
-    timeline = Timeline(SpecRegistry())
-    call = {"toolCallId": "preview"}
-    timeline.add({"type": "tool_start", "tool": tool, "args": sample.args, "renderSpec": value, **call})
-    if sample.running:
-        if sample.output is not None:
-            timeline.add({"type": "tool_output", "output": sample.output, **call})
-    else:
-        end: dict[str, Json] = {"output": sample.output, "details": sample.details, "durationMs": sample.duration_ms}
-        if sample.error is not None:
-            end |= {"isError": True, "error": sample.error}
-        timeline.add({"type": "tool_end", **{key: item for key, item in end.items() if item is not None}, **call})
-    (row,) = timeline.rows
-    return row
 
 
 def shown_text(output: Any) -> str:
@@ -305,6 +259,8 @@ def _sample_path(file: Path) -> Path:
 
 def _sample(file: Path, given: dict[str, Any]) -> Sample:
     """The options, and where one was not given what the sample beside the file says."""
+    from vantage.timeline.specs.preview import Sample
+
     beside = read_sample(_sample_path(file), running=given["running"])
     output = given["output_text"]
     return Sample(
@@ -320,6 +276,7 @@ def _sample(file: Path, given: dict[str, Any]) -> Sample:
 def read_sample(path: Path, *, running: bool = False) -> Sample:
     """A file of sample data; with `running`, its `partial` is the output so far. Without a file there are none."""
     from vantage.conversation.spec_files import read_json
+    from vantage.timeline.specs.preview import Sample
 
     if not path.exists():
         return Sample(running=running)

@@ -1,0 +1,111 @@
+"""`vantage connect`: the MCP configuration of a client, printed, or written after a look at the difference."""
+
+import difflib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vantage.cli.client_files import CLIENTS, ClientFile, Launch
+from vantage.cli.homes import home_option, place_of
+from vantage.cli.output import replace_file
+from vantage.cli.shared import OneLineCommand, WrongUsage
+from vantage.conversation.home import home as default_home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(cls=OneLineCommand)
+@click.argument("client", type=click.Choice(list(CLIENTS)))
+@click.option("--write", is_flag=True, help="Change the files; the difference is shown.")
+@click.option("--no-display", is_flag=True, help="Only the MCP server, not what the display can show.")
+@click.option("--trust", is_flag=True, help="Let it use the terminal without asking each time (Claude, Codex, Gemini).")
+@home_option
+def connect(client: str, write: bool, no_display: bool, trust: bool, home: str | None) -> None:
+    """Connect CLIENT to Vantage: its MCP configuration, and what tells its model about the display.
+
+    Prints the difference to each file and changes nothing; with --write it is made.
+
+    A terminal can do whatever you can. With --trust nobody is asked before an agent uses it, which is what runs
+    without a person need: claude -p, codex exec, gemini -p.
+    """
+    from vantage.errors import VantageError
+
+    known = CLIENTS[client]
+    if trust and not known.can_trust:
+        raise WrongUsage(f"{known.title} has no setting for --trust: it asks, or not, as you have set it up there")
+    launch = _launch(home, trusted=trust)
+    instruction = _instruction()
+    failed = False
+    changed: dict[Path, str] = {}
+    for file in known.files:
+        if not file.is_wanted(display=not no_display, trust=trust):
+            continue
+        path = Path(file.path).expanduser()
+        try:
+            before = changed.get(path) or (path.read_text(encoding="utf-8") if path.exists() else "")
+            after = changed[path] = file.edit(before, launch, instruction)
+        except (OSError, UnicodeDecodeError, VantageError) as error:
+            failed = True
+            click.echo(f"vantage connect: {file.path} was left as it is: {error}", err=True)
+            click.echo(file.edit("", launch, instruction))
+            continue
+        _show(file, before, after)
+        if write and after != before:
+            _write(path, after)
+    if known.note:
+        click.echo(known.note)
+    if failed:
+        sys.exit(1)
+    click.echo(
+        f"{known.title} is connected: start it anew." if write else f"To do it: vantage connect {client} --write"
+    )
+
+
+def _launch(home: str | None, *, trusted: bool) -> Launch:
+    """The program that runs now, in the home that is meant now.
+
+    Clients are started from places where PATH is another, and some pass on only the variables that they know.
+    """
+    program = shutil.which("vantage") or sys.argv[0]
+    beside = Path(sys.executable).with_name("vantage")
+    command = str(beside) if beside.exists() else str(Path(program).resolve())
+    place = place_of(home)
+    usual = place_of(default_home({"HOME": os.environ.get("HOME", "")}))
+    return Launch(command, ["mcp", *(["--home", place] if place != usual else [])], trusted)
+
+
+def _instruction() -> str:
+    from vantage.presentation import profile
+
+    return profile("terminal").to_system_instruction()
+
+
+def _show(file: ClientFile, before: str, after: str) -> None:
+    if before == after:
+        click.echo(f"{file.path} has {file.purpose} already.")
+        return
+    click.echo(f"{file.path} ({file.purpose}):")
+    for line in _difference(before, after):
+        colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        click.echo(click.style(line, fg=colour) if colour else line)
+    click.echo()
+
+
+def _difference(before: str, after: str) -> "Iterator[str]":
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+    return (line for number, line in enumerate(lines) if number > 1)
+
+
+def _write(path: Path, text: str) -> None:
+    """The old content or the new, never a mixture; a link stays a link."""
+    path = path.resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, [text.encode()], path.stat().st_mode & 0o777 if path.exists() else 0o600)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from error

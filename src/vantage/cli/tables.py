@@ -1,0 +1,88 @@
+"""Lines for people: columns under each other, colours where they are wanted, nothing in them that a terminal obeys."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from typing import Self
+
+from vantage.text.sanitize import one_line
+from vantage.text.width import truncate, width
+
+
+class Cell(str):
+    """A text in a colour: an SGR code, as `32`."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Self:
+        cell = super().__new__(cls, text)
+        cell.code = code
+        return cell
+
+
+def colored() -> bool:
+    """Whether stdout gets colours, by the rules of `live_terminal`."""
+    if not sys.stdout.isatty() and not (os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE")):
+        return False
+    from vantage import live_terminal
+
+    return live_terminal.read((1,)).color_depth > 0
+
+
+def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """Aligned columns; the last one is cut where the terminal ends, and whole in a pipe."""
+    lines = [[Cell(one_line(cell), getattr(cell, "code", "")) for cell in row] for row in rows]
+    if head and lines:
+        lines.insert(0, [Cell(name, "2") for name in head])
+    if not lines:
+        return ""
+    widths = [max(width(line[column]) for line in lines) for column in range(len(lines[0]))]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    color = colored()
+    return "\n".join(_line(line, widths, room, color=color) for line in lines)
+
+
+def _line(line: list[Cell], widths: list[int], room: int | None, *, color: bool) -> str:
+    parts, at = [], 0
+    for column, (cell, wanted) in enumerate(zip(line, widths, strict=True)):
+        last = column == len(line) - 1
+        text: str = cell
+        if last and room is not None:
+            text = truncate(text, max(room - at, 1))
+        padding = "" if last else " " * (wanted - width(text) + 2)
+        parts.append((f"\x1b[{cell.code}m{text}\x1b[0m" if color and cell.code and text else text) + padding)
+        at += wanted + 2
+    return "".join(parts).rstrip()
+
+
+def pairs(values: Sequence[tuple[str, str]]) -> str:
+    """`name  value`, one a line; what is empty is left out."""
+    return table([(Cell(name, "2"), value) for name, value in values if value])
+
+
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+def ago(ms: float | None) -> str:
+    """How long since a moment: `3m`, `2d`."""
+    if not ms:
+        return ""
+    since = max(time.time() * 1000 - ms, 0)
+    return "now" if since < 1000 else length(since - since % 1000)
+
+
+def length(ms: float | None) -> str:
+    """How long something took: `12ms`, `3.4s`, `2m`."""
+    if ms is None:
+        return ""
+    if ms < 1000:
+        return f"{ms:.0f}ms"
+    if ms < 10_000:
+        return f"{ms / 1000:.1f}s".replace(".0s", "s")
+    for size, unit in _UNITS:
+        if ms >= size * 1000:
+            return f"{ms / 1000 / size:.0f}{unit}"
+    return ""
