@@ -221,3 +221,16 @@ def write(folder: Path) -> None:
     }
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
+
+
+FLOOD = 200 << 20
+
+
+def flood_file(corpus: Path) -> Path:
+    """200 MB of a log, made once."""
+    path = corpus / "flood.log"
+    if not path.exists() or path.stat().st_size < FLOOD:
+        line = "2026-11-15 12:00:00 INFO worker-{} handled request {} in {} ms\n"
+        block = "".join(line.format(n % 7, n, n % 311) for n in range(20_000)).encode()
+        path.write_bytes((block * (FLOOD // len(block) + 1))[:FLOOD])
+    return path

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.clocked import Milliseconds
+from bench.corpus import flood_file
 
 TICKS = 200
 TICKING = Path(__file__).parent / "ticking.py"
@@ -26,5 +27,23 @@ def wait_tick(_corpus: Path) -> Callable[[], object]:
         child.expect(pexpect.EOF)
         child.close()
         return Milliseconds(median(late) / 1e6)
+
+    return run
+
+
+def cat_through(corpus: Path) -> Callable[[], object]:
+    """A log of 200 MB printed to the end, kept in a file as we keep it."""
+    import pexpect
+
+    path = flood_file(corpus)
+
+    def run() -> Milliseconds:
+        start = time.perf_counter()
+        with (corpus / "pexpect.log").open("wb") as kept:
+            child = pexpect.spawn("cat", [str(path)], maxread=65536, searchwindowsize=100, timeout=600)
+            child.logfile_read = kept
+            child.expect(pexpect.EOF)
+            child.close()
+        return Milliseconds((time.perf_counter() - start) * 1000)
 
     return run

@@ -6,6 +6,8 @@ the distance between the quartiles.
 
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
@@ -13,15 +15,23 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parent.parent
 PYTHONS = {
     "ours": Path(sys.executable),
+    "agents": Path(sys.executable),
+    "calling": Path(sys.executable),
     "screens": Path(sys.executable),
+    "searching": Path(sys.executable),
     "terminals": Path(sys.executable),
+    "serving": Path(sys.executable),
+    "tmuxes": Path(sys.executable),
     "peers": ROOT / ".venv-peers/bin/python",
+    "page": Path(sys.executable),
     "expecting": ROOT / ".venv-peers/bin/python",
 }
 """Module → the interpreter that its functions run in."""
 
-COLUMNS = ("name", "ours ms", "peer ms", "ratio", "bar", "")
-_WIDTHS = (28, 18, 18, 8, 8, 0)
+QUICK = 3
+"""Rounds of a quick run, at most."""
+COLUMNS = ("name", "ours", "peer", "ratio", "bar", "")
+_WIDTHS = (28, 22, 22, 8, 8, 0)
 
 
 class Bar(NamedTuple):
@@ -60,12 +70,19 @@ class Benchmark(NamedTuple):
     rounds: int = 9
     units: tuple[int, int] = (1, 1)
     """What each side's time is divided by, to give the time of one chunk, say."""
+    part: int = 0
+    """Which of the numbers that a run gives. Lines of the same two functions are measured together."""
+    unit: str = "ms"
+
+    @property
+    def group(self) -> str:
+        return self.name.partition(":")[0]
 
 
 class Result(NamedTuple):
     benchmark: Benchmark
     ours: list[float]
-    """Milliseconds of each round."""
+    """What each round came to, in the benchmark's unit."""
     peer: list[float]
 
     @property
@@ -78,19 +95,22 @@ class Result(NamedTuple):
 
     def line(self) -> str:
         verdict = "ok" if self.ok else "short"
-        bar = self.benchmark.bar
-        return columns(self.benchmark.name, _time(self.ours), _time(self.peer), f"{self.ratio:.2f}x", str(bar), verdict)
+        name, bar, unit = self.benchmark.name, self.benchmark.bar, self.benchmark.unit
+        sides = (f"{_number(side)} {unit}" for side in (self.ours, self.peer))
+        return columns(name, *sides, f"{self.ratio:.2f}x", str(bar), verdict)
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.benchmark.name,
-            "ours_ms": median(self.ours),
-            "peer_ms": median(self.peer),
+            "unit": self.benchmark.unit,
+            "ours": median(self.ours),
+            "peer": median(self.peer),
             "ratio": self.ratio,
             "bar": str(self.benchmark.bar),
             "ok": self.ok,
-            "ours_rounds_ms": self.ours,
-            "peer_rounds_ms": self.peer,
+            "line": self.line(),
+            "ours_rounds": self.ours,
+            "peer_rounds": self.peer,
         }
 
 
@@ -100,10 +120,12 @@ def columns(*cells: str) -> str:
     return "  ".join([f"{name:<{_WIDTHS[0]}}", *padded]).rstrip()
 
 
-def _time(rounds: list[float]) -> str:
-    middle = median(rounds)
+def _number(rounds: list[float]) -> str:
+    middle, around = median(rounds), spread(rounds)
+    if middle == int(middle) and around == int(around):  # a count, or a clock
+        return f"{middle:.0f} ±{around:.0f}"
     digits = 1 if middle >= 10 else 2 if middle >= 1 else 4
-    return f"{middle:.{digits}f} ±{spread(rounds):.{digits}f}"
+    return f"{middle:.{digits}f} ±{around:.{digits}f}"
 
 
 def spread(rounds: list[float]) -> float:
@@ -132,14 +154,15 @@ class _Worker:
         assert self._process.stdout is not None
         answer = self._process.stdout.readline()
         if not answer:
-            raise SystemExit(f"bench: {self._target} failed (above), exit code {self._process.wait()}")
+            self._process.communicate()
+            raise SystemExit(f"bench: {self._target} failed (above), exit code {self._process.returncode}")
         return answer
 
-    def run(self) -> float:
+    def run(self) -> list[float]:
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        return float(self._answer())
+        return list(map(float, self._answer().split()))
 
     def close(self) -> None:
         """Its input ends, and it goes; what it has opened, terminals say, it closes first."""
@@ -150,18 +173,33 @@ class _Worker:
             self._process.communicate()
 
 
-def measure(benchmark: Benchmark, corpus: Path, *, quick: bool = False) -> Result:
+def together(benchmarks: Iterable[Benchmark]) -> Iterator[list[Benchmark]]:
+    """Neighbours that are lines of the same run."""
+    for _, lines in groupby(benchmarks, lambda one: (one.ours, one.peer, one.rounds)):
+        yield list(lines)
+
+
+def measure(lines: Sequence[Benchmark], corpus: Path, *, quick: bool = False) -> list[Result]:
+    """Lines of one run (`together`), each with what every round came to."""
+    first = lines[0]
+    count = min(first.rounds, QUICK) if quick else first.rounds
     workers: list[_Worker] = []
     try:
-        for target in (benchmark.ours, benchmark.peer):
+        for target in (first.ours, first.peer):
             workers.append(_Worker(target, corpus))  # noqa: PERF401 -- a second that fails must not lose the first
-        for worker in workers:
-            worker.run()  # the first time is for warming up
-        rounds = [[worker.run() for worker in workers] for _ in range(3 if quick else benchmark.rounds)]
+        if count > 1:
+            for worker in workers:
+                worker.run()  # the first time is for warming up
+        rounds = [[worker.run() for worker in workers] for _ in range(count)]
     finally:
         for worker in workers:
             worker.close()
+    return [_result(line, rounds) for line in lines]
+
+
+def _result(line: Benchmark, rounds: list[list[list[float]]]) -> Result:
     ours, peer = (
-        [time / units for time in side] for side, units in zip(zip(*rounds, strict=True), benchmark.units, strict=True)
+        [numbers[line.part] / units for numbers in side]
+        for side, units in zip(zip(*rounds, strict=True), line.units, strict=True)
     )
-    return Result(benchmark, ours, peer)
+    return Result(line, ours, peer)

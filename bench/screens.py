@@ -1,7 +1,7 @@
 """The terminal's screen: how fast it takes bytes in and tells what changed; and what each engine gets right.
 
-`python -m bench.screens` prints the conformance of the engines. What is measured against xterm.js runs under Node, in a
-process of its own for each round; its start is part of its time, so the corpora are large.
+What is measured against xterm.js runs under Node, in a process of its own for each round; its start is part of its
+time, so the corpora are large.
 """
 
 import random
@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from time import process_time
 
+from bench.clocked import Several
 from bench.harness import ROOT
 from vantage.terminal.frames import Deltas, ScreenSnapshot
 from vantage.terminal.screen import Screen
@@ -213,14 +214,20 @@ def _clock(seconds: float) -> Callable[[Path], Run]:
 clock_delta, clock_snapshot = _clock(0.0002 * DELTAS), _clock(0.005 * SNAPSHOTS)
 
 
-def main() -> None:
-    sys.path.insert(0, str(ROOT / "tests"))
-    from term_cases import conformance
+def _wrong(engine: str) -> Callable[[Path], Run]:
+    """How many of the conformance cases an engine does not draw as expected."""
 
-    for engine in ("ghostty", "pyte"):
-        right, cases = conformance(engine)
-        print(f"screen_conformance  {engine:<8} {right} of {cases} cases (tests/fixtures/term/conformance)")
+    def prepare(_corpus: Path) -> Run:
+        sys.path.insert(0, str(ROOT / "tests"))
+        from term_cases import conformance
+
+        def run() -> Several:
+            right, cases = conformance(engine)
+            return Several([cases - right])
+
+        return run
+
+    return prepare
 
 
-if __name__ == "__main__":
-    main()
+wrong_ours, wrong_pyte = _wrong("ghostty"), _wrong("pyte")

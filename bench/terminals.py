@@ -15,13 +15,13 @@ from statistics import median
 from typing import Any
 
 from bench.clocked import AT_END, Milliseconds
+from bench.corpus import FLOOD, flood_file
 from vantage import open_terminal
 from vantage.conversation.manager import Manager
 from vantage.conversation.verbs import AgentTerminal
 
 Run = Callable[[], object]
 
-FLOOD = 200 << 20
 COMMANDS = 200
 TICKS = 200
 TICKING = Path(__file__).parent / "ticking.py"
@@ -67,16 +67,6 @@ def _timed(work: Callable[[], Awaitable[object]]) -> Callable[[], Coroutine[Any,
         return Milliseconds((time.perf_counter() - start) * 1000)
 
     return run
-
-
-def flood_file(corpus: Path) -> Path:
-    """200 MB of a log, made once."""
-    path = corpus / "flood.log"
-    if not path.exists() or path.stat().st_size < FLOOD:
-        line = "2026-11-15 12:00:00 INFO worker-{} handled request {} in {} ms\n"
-        block = "".join(line.format(n % 7, n, n % 311) for n in range(20_000)).encode()
-        path.write_bytes((block * (FLOOD // len(block) + 1))[:FLOOD])
-    return path
 
 
 def cat_through(corpus: Path) -> Run:

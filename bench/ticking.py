@@ -1,14 +1,14 @@
-"""A program that prints a line whenever it is told to, with the time at which it printed it.
+"""A program that prints a line every so often, with the time at which it printed it.
 
-    python bench/ticking.py COUNT
-
-Reads a byte from the pipe on descriptor 3 before each line, so that whoever waits says when it is ready.
+python bench/ticking.py COUNT [PAUSE_MS]
 """
 
 import os
 import sys
 import time
 
+PAUSE_S = float(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0.002
+
 for number in range(int(sys.argv[1])):
-    time.sleep(0.002)  # whoever waits is asleep by now
+    time.sleep(PAUSE_S)  # whoever waits is asleep by now
     os.write(1, b"tick %d at %d\n" % (number, time.monotonic_ns()))

@@ -2,7 +2,8 @@
 
     python -m bench.worker ours.format_markdown CORPUS
 
-A line comes in, a number of milliseconds goes out. The first answer, `ready`, comes when everything is prepared.
+A line comes in, a number of milliseconds goes out, or what a run says itself (`Several`). The first answer, `ready`,
+comes when everything is prepared.
 Time is processor time, of this process and of what it starts: all that is measured is bound by the processor, and the
 clock on the wall would measure the machine's other work as well. What waits on other processes is different: it says
 itself what it took (`Milliseconds`).
@@ -16,10 +17,11 @@ from importlib import import_module
 from pathlib import Path
 from time import process_time
 
-from bench.clocked import AT_END, Milliseconds
+from bench.clocked import AT_END, Milliseconds, Several
 
 
-def _seconds() -> float:
+def seconds() -> float:
+    """Processor time, of this process and of what it has started."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
@@ -28,15 +30,19 @@ def main(target: str, corpus: str) -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is measured may print
     module, _, function = target.partition(".")
-    run = getattr(import_module(f"bench.{module}"), function)(Path(corpus))
-    answers.write("ready\n")
-    for _ in sys.stdin:
-        gc.collect()
-        start = _seconds()
-        took = run()
-        answers.write(f"{took if isinstance(took, Milliseconds) else (_seconds() - start) * 1000}\n")
-    for close in AT_END:
-        close()
+    try:
+        run = getattr(import_module(f"bench.{module}"), function)(Path(corpus))
+        answers.write("ready\n")
+        for _ in sys.stdin:
+            gc.collect()
+            start = seconds()
+            took = run()
+            if not isinstance(took, (Milliseconds, Several)):
+                took = (seconds() - start) * 1000
+            answers.write(" ".join(map(str, took if isinstance(took, Several) else [took])) + "\n")
+    finally:
+        for close in AT_END:
+            close()
 
 
 if __name__ == "__main__":
