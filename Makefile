@@ -6,32 +6,55 @@ PEERS := .venv-peers
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: run test check format bench clean
+.PHONY: run demo test soak check format bench bench-plot record clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run ## show the sample conversation
 	@$(BIN)/vantage format examples/conversation.jsonl
+
+demo: $(VENV)/.run ## what Vantage does, in a minute: in your browser and in this terminal
+	@$(BIN)/vantage demo $(DEMO)
 
 PROGRAMS := zsh fish vim less gdb sqlite3 nano htop mc fzf dialog tmux chromium
 # what the tests drive, each called as its package is
 
 test: check ## linters, types, layers and every test
 	@scripts/debian-packages $(PROGRAMS)
-	$(BIN)/pytest
+	@scripts/install-agents
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
+
+MINUTES ?= 30
+soak: $(VENV)/.dev ## half an hour of faults and hostile input, with new random seeds: MINUTES=120 make soak
+	@scripts/debian-packages $(PROGRAMS)
+	VANTAGE_SOAK=$(MINUTES) $(BIN)/pytest -n 2 --dist worksteal tests/faults tests/hostile
 
 check: $(VENV)/.dev ## linters, types and layers only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@scripts/debian-packages node=nodejs npm
+	scripts/check-page
 
 format: $(VENV)/.dev ## let ruff lay the code out
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.run $(PEERS)/.installed $(PEERS)/node/.installed ## measure against what people use instead
+BENCH_PROGRAMS := tmux chromium node=nodejs npm
+# what benchmarks drive, beside the peers of PyPI and npm
+
+bench: $(VENV)/.dev $(PEERS)/.installed $(PEERS)/node/.installed ## measure against what people use instead
+	@scripts/debian-packages $(BENCH_PROGRAMS)
 	@$(BIN)/python -m bench
-	@$(BIN)/python -m bench.screens
+
+record: $(VENV)/.dev ## record what real agents print, for the tests: AGENTS=DIRECTORY make record
+	@$(BIN)/python scripts/record-agents
+
+bench-plot: $(VENV)/.dev $(PEERS)/.installed $(PEERS)/node/.installed ## measure everything, and write table and picture into docs
+	@scripts/debian-packages $(BENCH_PROGRAMS)
+	@mkdir -p build
+	@$(BIN)/python -m bench --json build/bench.json
+	@$(BIN)/python -m bench.plot build/bench.json
 
 $(PEERS)/.installed: bench/requirements.txt
 	@test -x $(PEERS)/bin/python || scripts/make-venv "$(PYTHON)" $(PEERS)
@@ -41,7 +64,7 @@ $(PEERS)/.installed: bench/requirements.txt
 
 $(PEERS)/node/.installed: bench/package.json
 	@mkdir -p $(@D) && cp $< $(@D)/package.json
-	@command -v npm >/dev/null || { echo "vantage: Node and npm are needed for @xterm/headless: install them and run make bench again." >&2; exit 1; }
+	@scripts/debian-packages node=nodejs npm
 	@cd $(@D) && npm install --silent --no-audit --no-fund || { \
 		echo "vantage: 'npm install' in $(@D) failed (above): is the npm registry reachable? Run make bench again when it is." >&2; exit 1; }
 	@touch $@

@@ -1,7 +1,9 @@
 """A server to be killed: runs a list of commands in one conversation, and dies at its Nth write, in the middle of it.
 
-Usage: busy_server.py HOME CURSORS [N]. Started again it takes up where the last one was killed; `done` on stdout says
-that every command has run. To CURSORS it appends what an agent would remember: where its commands began.
+Usage: busy_server.py HOME CURSORS, and on stdin a line with N for each run, or 0 for one that is left alone. Each is a
+process of its own, forked from one that has loaded everything already, and takes up where the last one was killed; the
+answer is what it ended with: 0 when every command has run. To CURSORS it appends what an agent would remember:
+where its commands began.
 """
 
 import asyncio
@@ -14,6 +16,7 @@ from pathlib import Path
 from terminal_home import environment
 from vantage.conversation import files
 from vantage.conversation.manager import Manager
+from vantage.terminal.screen import Screen
 
 COMMANDS = [
     "for i in $(seq 400); do echo line $i; done",
@@ -67,10 +70,25 @@ async def main(home: Path, cursors: Path) -> None:
             with cursors.open("a") as remembered:
                 remembered.write(json.dumps({"block": ran.block_id, "cursor": ran.cursor, "output": ran.output}) + "\n")
         await manager.close_conversation("busy")
-    print("done", flush=True)
+
+
+def run(moment: int, home: Path, cursors: Path) -> int:
+    """What it ended with."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 1
+    try:
+        if moment:
+            die_at(moment)
+        asyncio.run(main(home, cursors))
+        code = 0
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        die_at(int(sys.argv[3]))
-    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    Screen(80, 24).close()  # reads the declarations of the engine's library, which takes longest
+    for line in sys.stdin:
+        print(run(int(line), Path(sys.argv[1]), Path(sys.argv[2])), flush=True)

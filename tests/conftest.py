@@ -20,7 +20,7 @@ settings.register_profile(
 )
 settings.load_profile("vantage")
 
-pytest_plugins = ["terminal_home"]
+pytest_plugins = ["terminal_home", "server_home", "command_line", "page_home"]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,6 +5,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -12,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import __main__ as command  # noqa: E402
-from bench import corpus, harness, rows  # noqa: E402
+from bench import corpus, harness, plot, rows  # noqa: E402
 from bench.harness import Benchmark, Result, at_least, at_most  # noqa: E402
 
 from vantage.document.markdown import parse  # noqa: E402
@@ -96,6 +97,29 @@ def test_every_benchmark_has_its_two_functions():
             assert callable(getattr(import_module(f"bench.{module}"), function))
 
 
+def test_lines_of_one_run_are_measured_once(tmp_path):
+    """And each of them is given its own of the run's numbers."""
+    lines = command.chosen(["page:open", "page:elements"])
+    both = [line._replace(ours="page.promised", rounds=1) for line in lines]
+    assert [*harness.together([*both, *command.chosen(["fanout"])])] == [both, command.chosen(["fanout"])]
+    found = harness.measure(both, tmp_path)
+    assert [(result.benchmark.name, result.ours) for result in found] == [
+        ("page:open", [1000.0]),
+        ("page:elements", [4000.0]),
+    ]
+
+
+def test_a_short_line_says_where_its_reason_is(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(command, "DOCS", tmp_path / "docs.md")
+    command.DOCS.write_text(f"- `fit_tables`\n\n## {command.WHY}\n\n- `format_events` lacks this.\n")
+    made_up(monkeypatch, 5.0)
+    command.main(["format_events", "fit_tables"])
+    assert capsys.readouterr().err.splitlines() == [
+        "format_events is short: see 'What stands in the way' in docs/docs.md",
+        "fit_tables is short: not explained in docs/docs.md",
+    ]
+
+
 def test_every_benchmark_is_explained():
     text = (ROOT / "docs/performance.md").read_text()
     for benchmark in command.BENCHMARKS:
@@ -118,21 +142,25 @@ def result(bar, ours, peer):
 )
 def test_the_line_says_how_it_went(bar, ours, peer, ratio, verdict):
     line = result(bar, ours, peer).line()
-    name, _, _, _, _, shown, direction, value, last = line.split()
+    name, _, _, _, _, _, _, shown, direction, value, last = line.split()
     assert (name, shown, f"{direction} {value}", last) == ("some:thing", ratio, str(bar), verdict)
 
 
 def test_lines_are_aligned_under_their_heads():
     head = harness.columns(*harness.COLUMNS)
     line = result(at_least(10), [10.0, 12.0, 11.0], [130.0, 121.0, 100.0]).line()
-    assert head == "name                                     ours ms             peer ms     ratio       bar"
-    assert line == "some:thing                             11.0 ±0.5          121.0 ±7.5    11.00x    >= 10x  ok"
+    assert head == "name                                            ours                    peer     ratio       bar"
+    assert (
+        line == "some:thing                              11.0 ±0.5 ms           121.0 ±7.5 ms    11.00x    >= 10x  ok"
+    )
 
 
 def made_up(monkeypatch, ours):
     monkeypatch.setattr(command.corpus, "write", lambda folder: None)
     monkeypatch.setattr(command.rows, "write", lambda folder: None)
-    monkeypatch.setattr(command.harness, "measure", lambda benchmark, folder, quick: Result(benchmark, [ours], [1.0]))
+    monkeypatch.setattr(
+        command.harness, "measure", lambda lines, folder, quick: [Result(line, [ours], [1.0]) for line in lines]
+    )
 
 
 @pytest.mark.parametrize(("ours", "flags", "code"), [(0.01, ["--check"], 0), (5.0, ["--check"], 1), (5.0, [], 0)])
@@ -149,9 +177,38 @@ def test_json_has_every_round(monkeypatch, tmp_path):
     file = tmp_path / "report.json"
     command.main(["stream_markdown", "--json", str(file)])
     report = json.loads(file.read_text())
-    assert [one["name"] for one in report["results"]] == ["stream_markdown:one-shot", "stream_markdown:streamdown"]
-    assert report["results"][0]["ours_rounds_ms"] == [2.0]
+    lines = ["stream_markdown:one-shot", "stream_markdown:streamdown", "stream_markdown:growth"]
+    assert [one["name"] for one in report["results"]] == [*report["seconds"]] == lines
+    assert report["results"][0]["ours_rounds"] == [2.0]
     assert report["results"][0]["ratio"] == 2.0
+
+
+def test_a_run_as_a_picture():
+    results = [result(at_least(10), [1.0], [20.0]), result(at_most(2), [30.0], [10.0])]
+    drawn = ET.fromstring(plot.svg({"results": [one.to_dict() for one in results]}))
+    bars = [bar for bar in drawn.iter("{http://www.w3.org/2000/svg}rect") if bar.get("rx")]
+    middle = plot.LEFT + plot.WIDTH / 2
+    assert float(bars[0].get("x")) == middle, "better than its bar: to the right"
+    assert float(bars[1].get("x")) + float(bars[1].get("width")) == pytest.approx(middle, abs=0.2)
+    assert "3.00x, bar <= 2x short" in "".join(drawn.itertext())
+
+
+def test_a_run_in_the_documentation(tmp_path, monkeypatch):
+    """A new run takes the place of the last one."""
+    made_up(monkeypatch, 0.01)
+    (tmp_path / "images").mkdir()
+    page = tmp_path / plot.PAGE
+    page.write_text(f"before\n{plot.BEGIN}last year\n{plot.END}after\n")
+    for names in (["fit_tables"], ["format_events"]):
+        command.main([*names, "--json", str(tmp_path / "report.json")])
+        plot.write(json.loads((tmp_path / "report.json").read_text()), tmp_path)
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith(f"{plot.END}after\n")
+    assert "format_events" in text
+    assert not any(gone in text for gone in ("last year", "fit_tables"))
+    assert (tmp_path / plot.PICTURE).read_text().startswith("<svg")
+    assert plot.BEGIN in (ROOT / "docs" / plot.PAGE).read_text()
 
 
 def test_an_unknown_name_is_refused():
@@ -161,7 +218,7 @@ def test_an_unknown_name_is_refused():
 
 def test_two_processes_take_turns(tmp_path):
     benchmark = Benchmark("turns", "ours.start_python", "ours.start_python", at_most(5), units=(1, 2))
-    found = harness.measure(benchmark, tmp_path, quick=True)
+    (found,) = harness.measure([benchmark], tmp_path, quick=True)
     assert len(found.ours) == len(found.peer) == 3
     assert min(found.ours + found.peer) > 0
 
@@ -169,4 +226,4 @@ def test_two_processes_take_turns(tmp_path):
 def test_missing_peers_are_said(monkeypatch, tmp_path):
     monkeypatch.setitem(harness.PYTHONS, "peers", tmp_path / "python")
     with pytest.raises(SystemExit, match="'make bench' installs"):
-        harness.measure(Benchmark("x", "peers.rich_events", "ours.draw_once", at_most(1)), tmp_path)
+        harness.measure([Benchmark("x", "peers.rich_events", "ours.draw_once", at_most(1))], tmp_path)

@@ -1,10 +1,14 @@
 """The server is killed at random moments of a busy run: nothing is lost, nothing is doubled, cursors stay valid."""
 
+import asyncio
 import json
 import os
 import random
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,27 +20,50 @@ from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
 from vantage.terminal.reading import fold
 
+NOBODY = 1 << 22
+"""The number of no process: Linux has less."""
 MOMENTS = int(os.environ.get("VANTAGE_CRASHES", "50"))
 
 
-def run(home: Path, cursors: Path, moment: int | None) -> bool:
-    """Whether the run came to its end."""
-    arguments = [sys.executable, busy_server.__file__, str(home), str(cursors)]
-    if moment is not None:
-        arguments.append(str(moment))
-    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
-    assert ended.returncode in (0, -9), ended.stderr
-    return "done" in ended.stdout
+def made_in(home: Path) -> dict:
+    """What a conversation of these tests is made with."""
+    return {"cwd": str(home), "env": environment(), "user_rc": False}
+
+
+@contextmanager
+def servers(home: Path, cursors: Path) -> Iterator[Callable[[int], bool]]:
+    """Runs one that dies at some moment, and says whether it came to its end."""
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, busy_server.__file__, str(home), str(cursors)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            bufsize=1,
+        ) as nursery,
+    ):
+
+        def run(moment: int) -> bool:
+            nursery.stdin.write(f"{moment}\n")
+            code = nursery.stdout.readline()
+            errors.seek(0)
+            assert code in ("0\n", "-9\n"), errors.read()
+            return code == "0\n"
+
+        yield run
 
 
 def test_killed_at_random_moments_of_a_busy_run(private_home, tmp_path):
     chance = random.Random(5)
     cursors = tmp_path / "cursors"
     killed = 0
-    while killed < MOMENTS and not run(private_home, cursors, chance.randint(1, 12)):
-        killed += 1
-    if killed == MOMENTS:
-        assert run(private_home, cursors, None)
+    with servers(private_home, cursors) as run:
+        while killed < MOMENTS and not run(chance.randint(1, 12)):
+            killed += 1
+        if killed == MOMENTS:
+            assert run(0)
     assert killed >= min(MOMENTS, 20), "the run was over before it was killed often enough to prove anything"
     assert_as_if_never_killed(ConversationFolder(private_home / "conversations" / "busy"), cursors)
 
@@ -67,9 +94,8 @@ def assert_as_if_never_killed(folder: ConversationFolder, cursors: Path) -> None
 
 
 async def test_a_command_that_ends_while_nobody_looks(private_home):
-    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
-        terminal = manager.create("c", **settings).terminal
+        terminal = manager.create("c", **made_in(private_home)).terminal
         await terminal.exec_block(f"mkfifo {private_home}/go")
         started = await terminal.exec_block(f"read x < {private_home}/go; echo got $x; (exit 9)", timeout_ms=0)
     (private_home / "go").write_text("it\n")
@@ -85,7 +111,8 @@ async def test_the_host_dies(private_home):
     """Its shells are gone and their blocks are `lost`; what they printed stays, and a fresh shell is one call away."""
     async with agent_terminal(private_home) as terminal:
         started = await terminal.exec_block("echo before; sleep 1000", timeout_ms=0)
-        await terminal.wait_for("before")
+        while (await terminal.status()).foreground != "sleep":  # else the shell may start it after the host's end
+            pass
         os.kill(host_pid(private_home), 9)
         assert (await terminal.wait_for("EOF")).matched
         read = await terminal.read_block(started.block_id)
@@ -96,9 +123,8 @@ async def test_the_host_dies(private_home):
 
 
 async def test_a_damaged_checkpoint_is_passed_over(private_home):
-    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
-        conversation = manager.create("c", **settings)
+        conversation = manager.create("c", **made_in(private_home))
         ran = await conversation.terminal.exec_block("seq 1 200000", max_output=100)
         await conversation.session.quiet()
         checkpoints = sorted(conversation.folder.checkpoints.iterdir())
@@ -117,9 +143,8 @@ async def test_a_damaged_checkpoint_is_passed_over(private_home):
 
 
 async def test_a_screen_that_cannot_be_read_is_drawn_anew(private_home):
-    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
-        conversation = manager.create("c", **settings)
+        conversation = manager.create("c", **made_in(private_home))
         await conversation.terminal.exec_block("seq 1 200000; echo the end")
         await conversation.terminal.wait_for("PROMPT")
         seen = await conversation.terminal.read_screen()
@@ -136,9 +161,8 @@ async def test_a_screen_that_cannot_be_read_is_drawn_anew(private_home):
 
 
 async def test_rebuild_restores_what_was_damaged(private_home):
-    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
-        conversation = manager.create("c", **settings)
+        conversation = manager.create("c", **made_in(private_home))
         await conversation.terminal.exec_block("echo one")
         await conversation.terminal.exec_block("echo two")
         await manager.close_conversation("c")
@@ -161,9 +185,8 @@ async def test_rebuild_restores_what_was_damaged(private_home):
 
 
 async def test_torn_last_lines_are_cut_off(private_home):
-    settings = {"cwd": str(private_home), "env": environment(), "user_rc": False}
     async with Manager(private_home) as manager:
-        conversation = manager.create("c", **settings)
+        conversation = manager.create("c", **made_in(private_home))
         await conversation.terminal.exec_block("echo one")
         await manager.close_conversation("c")
     folder = ConversationFolder(private_home / "conversations" / "c")
@@ -179,4 +202,31 @@ async def test_torn_last_lines_are_cut_off(private_home):
         assert rebuild(folder, "c", check=True).differences == []
         assert folder.events.read_bytes().startswith(whole)
         assert all(msgspec.json.decode(line) for line in folder.events.read_bytes().splitlines())
+        await manager.delete("c")
+
+
+async def test_what_a_killed_process_had_half_written_is_removed(private_home):
+    async with Manager(private_home) as manager:
+        manager.create("c", **made_in(private_home))
+    folder = ConversationFolder(private_home / "conversations" / "c")
+    halves = [place / f".half.json.{NOBODY}" for place in (private_home, folder.path, folder.terminal)]
+    others = [folder.path / f".whole.json.{os.getpid()}", folder.path / ".keep"]
+    for path in (*halves, *others):
+        path.touch()
+    async with Manager(private_home) as manager:
+        manager.get("c")
+        assert [path.exists() for path in (*halves, *others)] == [False, False, False, True, True]
+
+
+async def test_a_file_that_cannot_be_opened_holds_up_and_loses_nothing(private_home):
+    async with Manager(private_home) as manager:
+        conversation = manager.create("c", **made_in(private_home))
+        conversation.folder.spool.mkdir()
+        running = asyncio.create_task(conversation.terminal.exec_block("echo one"))
+        await conversation.session.until(lambda: conversation.session.stalled)
+        conversation.folder.spool.rmdir()
+        assert (await running).output == "one\n"
+        assert conversation.session.stalled is None
+        await conversation.session.quiet()
+        assert rebuild(conversation.folder, "c", check=True).differences == []
         await manager.delete("c")

@@ -200,8 +200,7 @@ def test_a_command_longer_than_what_is_read_at_once(tmp_path):
 
 
 def test_a_terminal_that_was_never_used(tmp_path):
-    folder = ConversationFolder(tmp_path / "conversations" / "none")
-    shutil.copytree(WrittenTerminal(tmp_path).folder.path, folder.path)
+    folder = WrittenTerminal(tmp_path).folder
     folder.journal.unlink()
     for export in (lambda: list(asciicast(folder)), lambda: player(folder)):
         with pytest.raises(NotFound, match="never used"):

@@ -10,7 +10,7 @@ from terminal_home import agent_terminal, environment
 async def test_nano(home, tmp_path):
     note = tmp_path / "note.txt"
     async with agent_terminal(home, cols=80, rows=20) as t:
-        session = await t.exec_interactive(f"nano --ignorercfiles {note}")
+        session = await t.exec_interactive("nano --ignorercfiles note.txt", cwd=str(tmp_path))
         assert (await t.wait_for({"screen": "GNU nano"})).matched
         await t.send("first line")
         await t.keys(["Enter"])
@@ -59,8 +59,8 @@ async def test_tmux(home, tmp_path):
     async with agent_terminal(home, cols=80, rows=20) as t:
         session = await t.exec_interactive(f"tmux -S {tmp_path}/sock -f /dev/null new -s inner 'sh -i'")
         assert (await t.wait_for({"screen": "[inner]"})).matched  # its status line, not the echo of the command
-        await t.send("echo $((6*7))\r")
-        assert (await t.wait_for({"screen": "42"})).matched
+        await t.send("echo answer-$((6*7))\r")
+        assert (await t.wait_for({"screen": "answer-42"})).matched  # a bare 42 may stand in a path
         await t.keys(["C-b", "%"])
         assert (await t.wait_for({"screen": "│"})).matched
         await t.keys(["C-b", "d"])
@@ -133,3 +133,19 @@ async def test_a_progress_bar_as_people_write_them(home, tmp_path):
 async def test_programs_see_the_size_they_are_given(home):
     async with agent_terminal(home, cols=91, rows=17, env=environment(COLUMNS="10", LINES="5")) as t:
         assert (await t.exec_block("stty size; tput cols")).output == "17 91\n91\n"
+
+
+async def test_what_a_full_screen_program_showed_last_is_kept_with_its_command(home):
+    async with agent_terminal(home) as t:
+        vim = await t.exec_interactive("vim -u NONE -N --not-a-term story.txt")
+        await t.wait_for({"screen": "[New]"})
+        await t.send("iOnce upon a time\x1b")
+        await t.wait_for({"screen": "Once upon a time"})
+        assert "Once upon a time" in (await t.read_block(vim.block_id)).screen, "while it runs"
+        await t.send(":q!\r")
+        await t.wait_for("EOF", session_id=vim.session_id)
+        await t.exec_block("echo behind it")
+        shown = (await t.read_block(vim.block_id)).screen.splitlines()
+        assert shown[:2] == ["Once upon a time", "~"]
+        plain = await t.exec_block("echo plain")
+        assert (await t.read_block(plain.block_id)).screen is None

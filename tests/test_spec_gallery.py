@@ -18,13 +18,14 @@ from cases import FIXTURES
 from styled import written_out
 from test_docs import ROOT
 from vantage import PresentationContext, RenderSpec, profile
-from vantage.cli.spec import preview_row, read_sample, shown_text
+from vantage.cli.spec import read_sample, shown_text
 from vantage.conversation.spec_files import load_file, spec_paths
 from vantage.surfaces import draw
 from vantage.timeline.row import Row
 from vantage.timeline.specs import model
 from vantage.timeline.specs.check import check_spec
 from vantage.timeline.specs.filters import FILTERS
+from vantage.timeline.specs.preview import preview_row
 from vantage.timeline.specs.scope import MOST_BLOCK_TEXT, MOST_ITEMS, MOST_ROW_TEXT
 from vantage.timeline.specs.template import read_template
 

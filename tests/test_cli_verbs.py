@@ -1,0 +1,294 @@
+"""The verbs on the command line, against a real server and real shells."""
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import command_line
+from command_line import CommandLine
+from server_home import serving
+from terminal_home import wait_until_gone
+from vantage.cli import main
+from vantage.cli.client import Client
+
+GUESS = """
+import sys
+while True:
+    guess = input("Guess a number: ")
+    if guess == "7":
+        print("Correct" + "!")
+        break
+    print("Too " + ("low" if int(guess) < 7 else "high"))
+"""
+
+
+def test_guess_the_number(vantage, work, tmp_path):
+    """A program that asks and answers, driven by nothing but commands."""
+    (tmp_path / "guess.py").write_text(GUESS)
+    session = vantage("run", work, "--", "python3", str(tmp_path / "guess.py")).strip()
+    assert vantage("wait", work, "Guess a number") == "Guess a number\n"
+    vantage("send", work, "3", "--enter")
+    assert vantage("wait", work, "--regex", "Too (low|high)") == "Too low\n"
+    vantage("send", work, "7", "--enter", "--session", session)
+    assert vantage("wait", work, "Correct!") == "Correct!\n"
+    vantage("wait", work, "--prompt")
+    assert json.loads(vantage("status", work, "--json"))["mode"] == "idle"
+    assert vantage("read", work) == "Guess a number: 3\nToo low\nGuess a number: 7\nCorrect!\n"
+
+
+def test_new_sends_this_directory_and_this_environment(vantage, tmp_path):
+    here = vantage("new", "--no-rc", "--size", "60x10", cwd=tmp_path, WHO="me", VANTAGE_TOKEN=token(vantage)).strip()
+    try:
+        said = vantage("exec", here, 'echo "$PWD $WHO ${VANTAGE_TOKEN-none}"; stty size')
+        assert said == f"{tmp_path} me none\n10 60\n"
+        made = json.loads(vantage("new", "named", "--name", "A name", "--env", "WHO=you", "--cwd", "/", "--json"))
+        assert (made["id"], made["name"], made["cwd"], made["state"]) == ("named", "A name", "/", "new")
+        assert vantage("exec", "named", "--", "printenv", "WHO") == "you\n"
+        again = vantage.run("new", "named")
+        assert (again.code, again.err) == (
+            1, "Error: there is a conversation 'named' already: use it, or choose another id\n"
+        )  # fmt: skip
+    finally:
+        vantage("delete", here)
+        vantage("delete", "named")
+
+
+def token(vantage) -> str:
+    return (vantage.home / "token").read_text().strip()
+
+
+def test_conversations_are_listed_renamed_closed_and_deleted(vantage, work):
+    vantage("exec", work, "--", "true")
+    vantage("rename", work, "The \x1b[31mbuild")
+    listed = vantage("ls")
+    assert re.match(r"CONVERSATION +STATE +USED +DIRECTORY +ABOUT\n", listed)
+    (line,) = [line for line in listed.splitlines() if line.startswith(work)]
+    assert re.fullmatch(rf"{work} +idle +\S+ +{re.escape(str(vantage.home))} +The \\x1B\[31mbuild", line)
+    assert "\x1b" not in listed
+    assert "\x1b[32midle" in vantage("ls", FORCE_COLOR="1")
+    (one,) = [each for each in json.loads(vantage("ls", "--json"))["conversations"] if each["id"] == work]
+    assert one["name"] == "The \x1b[31mbuild"
+    vantage("close", work)
+    assert "exited" in vantage("status", work)
+    assert vantage("read", work, "b1") == ""
+    vantage("delete", work)
+    gone = vantage.run("status", work)
+    assert (gone.code, gone.out) == (1, "")
+    assert gone.err.startswith(f"Error: there is no conversation '{work}' in {vantage.home}: ")
+
+
+def test_blocks_and_what_they_printed(vantage, work):
+    vantage("exec", work, "echo one; echo two")
+    vantage.run("exec", work, "echo three; (exit 4)")
+    lines = vantage("blocks", work).splitlines()
+    assert [line.split()[0] for line in lines] == ["BLOCK", "b1", "b2"]
+    assert re.fullmatch(r"b2 +4 +\S+ +\S+ +echo three; \(exit 4\)", lines[2])
+    assert vantage("read", work) == "three\n"
+    assert vantage("read", work, "b1") == "one\ntwo\n"
+    cut = vantage.run("read", work, "b1", "--max-output", "4", "--part", "head")
+    assert cut.out.startswith("one")
+    assert "bytes of b1 are left out: --all prints them" in cut.err
+    assert [each["seq"] for each in json.loads(vantage("blocks", work, "--json", "--after", "1"))["blocks"]] == [2]
+    assert json.loads(vantage("read", work, "b1", "--json"))["output"] == "one\ntwo\n"
+    assert vantage("search", work, "two") == "b1:2  two\n"
+    assert json.loads(vantage("search", work, "t[hw]", "--regex", "--json"))["hits"][0]["text"] == "two"
+    nothing = vantage.run("search", work, "elsewhere")
+    assert (nothing.code, nothing.err.count("\n")) == (1, 1)
+
+
+def test_keys_are_encoded_for_the_program(vantage, work):
+    vantage("run", work, "--", "bash", "-c", r"printf '\e[?1h'; stty raw -echo; printf 'rea''dy'; head -c 3 | cat -v")
+    vantage("wait", work, "ready")
+    assert vantage("keys", work, "Up") == ""
+    assert vantage("wait", work, "^[OA") == "^[OA\n"
+    vantage("wait", work, "--prompt")
+    wrong = vantage.run("keys", work, "Upp")
+    assert (wrong.code, wrong.err.splitlines()[0][:29]) == (1, "Error: there is no key 'Upp':")
+
+
+def test_without_a_conversation_it_is_the_variable_or_the_only_one(private_home):
+    with serving(private_home) as server, command_line.of(server) as vantage:
+        none = vantage.run("status")
+        assert (none.code, none.err) == (
+            2, f"Error: there is no conversation in {private_home}: 'vantage new' makes one\n",
+        )  # fmt: skip
+        vantage("new", "first", "--no-rc")
+        assert vantage("exec", "echo alone") == "alone\n"
+        vantage("keys", "x", "BS", "Enter")
+        vantage("new", "second", "--no-rc")
+        several = vantage.run("exec", "true")
+        assert (several.code, several.out) == (2, "")
+        assert several.err == "Error: which conversation? Name it, or set VANTAGE_CONVERSATION: second, first\n"
+        chosen = command_line.of(server, VANTAGE_CONVERSATION="second")
+        assert "second" in chosen("status")
+        assert chosen("exec", "--", "echo", "a  b") == "a  b\n"
+        assert "first" in chosen("status", "first")
+        assert completed(chosen, "vantage exec s") == ["second"]
+        vantage("delete", "first")
+        vantage("delete", "second")
+
+
+def completed(vantage: CommandLine, line: str) -> list[str]:
+    """What bash would offer."""
+    words = str(len(line.split()) - 1)
+    offered = vantage(_VANTAGE_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=words)
+    return [each.partition(",")[2] for each in offered.splitlines()]
+
+
+def test_completion_knows_commands_conversations_and_keys(vantage, work):
+    assert completed(vantage, "vantage re") == ["rename", "reset", "resize", "read", "rebuild"]
+    for verb in ("exec", "status", "watch", "screen", "delete"):
+        assert completed(vantage, f"vantage {verb} {work[:4]}") == [work]
+    assert completed(vantage, "vantage keys PageU") == ["PageUp"]
+    assert "--detach" in completed(vantage, "vantage exec --d")
+
+
+def test_who_acts_starts_a_server_and_who_looks_does_not(private_home):
+    vantage = CommandLine(private_home)
+    for looking in (["ls"], ["watch", "work"], ["attach", "work"]):
+        ran = vantage.run(*looking)
+        assert (ran.code in (1, 2, 3), ran.out, ran.err.count("\n")) == (True, "", 1)
+    assert vantage.run("ls").code == 3
+    assert "vantage serve" in vantage.run("ls").err
+    assert not (private_home / "server.json").exists()
+    vantage("new", "work", "--no-rc")
+    try:
+        assert vantage("exec", "echo started") == "started\n"
+        assert "work" in vantage("ls")
+        vantage("delete", "work")
+    finally:
+        pid = json.loads((private_home / "server.json").read_text())["pid"]
+        os.kill(pid, signal.SIGTERM)
+        wait_until_gone(pid)
+    assert vantage.run("ls").code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["exec"], 2, "which command? As in: vantage exec -- make test"),
+        (["exec", "a", "b", "--", "true"], 2, "one conversation stands before --, not 2 words: a b"),
+        (["exec", "WORK", "--timeout", "soon", "--", "true"], 2, "'soon' is no time: write 30, 0.5, 200ms or 5m"),
+        (["exec", "WORK", "make", "--version"], 2, "--version"),
+        (["send", "WORK", "--secret", "--", "hunter2"], 2, "a secret is not an argument"),
+        (["send"], 2, "what should be typed?"),
+        (["keys"], 2, "which keys? As in: vantage keys Up Up Enter"),
+        (["wait", "WORK", "--match", "{"], 2, "--match is not JSON"),
+        (["wait"], 2, "wait for what?"),
+        (["resize", "WORK", "80"], 2, "'80' is no size: write columns x rows, as 120x40"),
+        (["end", "WORK"], 1, "no program was started with 'vantage run'"),
+        (["read", "WORK"], 1, "nothing was run in"),
+        (["read", "WORK", "b99"], 1, "b99"),
+        (["status", "../etc"], 2, "'../etc' cannot be a conversation's id"),
+        (["delete"], 2, "Missing argument 'CONVERSATION'"),
+        (["new", "no/slash"], 1, "no/slash"),
+        (["new", "--env", "FOO"], 2, "'FOO' is no variable: write NAME=VALUE"),
+    ],
+)
+def test_errors_are_one_line_with_the_way_out(vantage, work, arguments, code, message):
+    words = [work if argument == "WORK" else argument for argument in arguments]
+    ran = CliRunner(env={"VANTAGE_HOME": str(vantage.home)}).invoke(main, words)
+    assert (ran.exit_code, ran.stdout, ran.stderr.count("\n")) == (code, "", 1), ran.stderr
+    assert message in ran.stderr
+    assert "hunter2" not in ran.stderr
+
+
+def test_all_conversations_are_searched(vantage, server, work):
+    with server.conversation() as other:
+        vantage("exec", work, "echo needle in a haystack")
+        vantage("exec", other, "echo another need''le")
+        found = vantage("search", "needle", "--all").splitlines()
+        assert {line.split()[0] for line in found} == {f"{work}:b1", f"{other}:b1"}
+
+
+def test_a_connection_that_was_closed_meanwhile_is_made_anew(tmp_path):
+    """A server closes connections that nobody uses; a command that waits long must still be interrupted."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "sock"))
+    listener.listen()
+    (tmp_path / "server.json").write_text(json.dumps({"socket": str(tmp_path / "sock")}))
+    (tmp_path / "token").write_text("token")
+
+    def answer_twice() -> None:
+        for number in range(2):
+            connection, _ = listener.accept()
+            asked = b""
+            while not asked.endswith(b"}"):
+                asked += connection.recv(4096)
+            body = json.dumps({"answer": number}).encode()
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            connection.close()
+
+    answering = threading.Thread(target=answer_twice)
+    answering.start()
+    with Client(str(tmp_path), start=False) as client:
+        assert client.pty("work", "status") == {"answer": 0}
+        select.select([client._connection], [], [])
+        assert client.pty("work", "status") == {"answer": 1}
+    answering.join()
+    listener.close()
+
+
+def test_the_way_out_is_in_our_words(vantage, work):
+    vantage("run", work, "--", "cat")
+    busy = vantage.run("exec", work, "true")
+    assert busy.err == (
+        "Error: an interactive session runs (cat): use send, keys and 'vantage wait' to talk to it, "
+        "or 'vantage end' to end it\n"
+    )
+
+
+@pytest.mark.parametrize("verb", ["ls", "watch", "exec"])
+def test_a_token_that_nobody_gave_out(vantage, work, verb):
+    words = {"ls": ["ls"], "watch": ["watch", work], "exec": ["exec", work, "true"]}[verb]
+    ran = vantage.run(*words, VANTAGE_TOKEN="wrong")
+    assert (ran.code, ran.out, ran.err.count("\n"), "token" in ran.err) == (1, "", 1, True), ran
+
+
+def test_with_json_an_error_is_json_too(vantage, work):
+    ran = vantage.run("read", work, "b99", "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["error"]["code"] == "not_found"
+    assert ran.err.count("\n") == 1
+
+
+def test_the_server_ends_and_shells_live_on_until_they_are_ended_too(private_home):
+    with CommandLine(private_home) as vantage:
+        assert vantage("stop") == f"No server runs in {private_home}.\n"
+        vantage("new", "work", "--no-rc")
+        try:
+            vantage("exec", "work", "--", "kept=here")
+            first = process_of(private_home, "server")
+            said = vantage("stop").splitlines()
+            assert said == [
+                f"The server has ended (process {first}).",
+                "Shells live on: 'vantage stop --shells' ends them.",
+            ]
+            assert vantage.run("ls").code == 3
+            assert vantage("exec", "work", "--", "echo $kept") == "here\n"
+            second, host = process_of(private_home, "server"), process_of(private_home, "host")
+        finally:
+            last = json.loads(vantage("stop", "--shells", "--json"))
+        assert last == {"ok": True, "server": second, "host": host}
+        assert not (private_home / "host.json").exists()
+        assert json.loads(vantage("stop", "--json")) == {"ok": True, "server": None, "host": None}
+
+
+def test_what_programs_print_acts_on_no_terminal(vantage, work):
+    command = ("exec", work, "--", r"printf 'A\342\200\256B\302\233C\rD\n'")
+    assert vantage(*command) == "A\u202eBC\rD\n", "in a pipe it is what it is"
+    terminal = vantage.in_terminal(*command)
+    terminal.finish()
+    assert bytes(terminal.raw) == b"A\\u202EBC\rD\r\n"
+
+
+def process_of(home: Path, name: str) -> int:
+    return json.loads((home / f"{name}.json").read_text())["pid"]

@@ -1,0 +1,299 @@
+"""The socket against the real server: what it says, to whom, and what it answers to nonsense."""
+
+import json
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from socket_client import open_socket
+from vantage.server.tokens import Tokens
+
+
+def say(server, conversation, *texts):
+    events = [{"type": "user_message", "text": text} for text in texts]
+    answer = server.post(f"/v1/conversations/{conversation}/events", events)
+    assert answer.status == 200, answer.body
+
+
+async def test_hello_subscribe_and_what_follows(server):
+    with server.conversation() as c:
+        say(server, c, "before")
+        async with open_socket(server) as socket:
+            snapshot = await socket.watch(c, "rows", "screen", "blocks", surface="html")
+            assert snapshot["seq"] == 1
+            assert "before" in snapshot["rows"][0]["html"]
+            assert snapshot["screen"]["rows_count"] == 40
+            assert snapshot["blocks"] == []
+            assert snapshot["state"]["keyboard"] == "agent"
+            await socket.state(c, keyboard="agent")
+            ran = server.pty(c, "exec_block", command="echo 'from a' shell")
+            await socket.on_screen(c, "from a shell")
+            await socket.shown(c, "from a shell", status="ok")
+            kinds = [block["type"] for block in socket.blocks if block["block_id"] == ran["block_id"]]
+            assert kinds == ["agent_block_begin", "agent_block_delta", "agent_block_end"]
+            assert socket.blocks[1]["text"] == "from a shell\n"
+
+
+async def test_ping(server):
+    async with open_socket(server) as socket:
+        await socket.say("ping")
+        assert await socket.hear() == {"type": "pong"}
+        await socket.say("ping", id=7)
+        assert await socket.hear() == {"type": "pong", "id": 7}
+
+
+async def test_two_conversations_on_one_socket(server):
+    with server.conversation() as one, server.conversation() as two:
+        async with open_socket(server) as socket:
+            for conversation in (one, two):
+                await socket.watch(conversation)
+            say(server, one, "for one")
+            say(server, two, "for two")
+            await socket.shown(one, "for one")
+            await socket.shown(two, "for two")
+            await socket.say("unsubscribe", one)
+            await socket.say("ping")
+            await socket.until(lambda message: message["type"] == "pong")
+            say(server, one, "nobody sees this")
+            say(server, two, "but this")
+            await socket.shown(two, "but this")
+            assert len(socket.rows[one]) == 1
+
+
+async def test_a_conversation_that_is_deleted(server):
+    with server.conversation() as kept:
+        async with open_socket(server) as socket:
+            with server.conversation() as c:
+                await socket.watch(c)
+                await socket.watch(kept)
+            error = await socket.error()
+            assert (error["code"], error["conversation_id"]) == ("deleted", c)
+            say(server, kept, "still here")
+            await socket.shown(kept, "still here")
+            error = await socket.watch(c)
+            assert (error["code"], error["about"]) == ("not_found", "subscribe")
+            with server.conversation(id=c):
+                assert (await socket.watch(c))["seq"] == 0
+
+
+async def test_subscribing_again_begins_again(server):
+    with server.conversation() as c:
+        async with open_socket(server) as socket:
+            assert (await socket.watch(c, surface="plain"))["type"] == "snapshot"
+            say(server, c, "hello")
+            await socket.shown(c, "hello")
+            again = await socket.watch(c, surface="terminal")
+            assert "hello" in again["rows"][0]["text"]
+
+
+@pytest.mark.parametrize("surface", ["html", "terminal", "plain", "telegram", "slack"])
+async def test_every_surface(server, surface):
+    field = {"html": "html", "telegram": "messages", "slack": "messages"}.get(surface, "text")
+    with server.conversation() as c:
+        say(server, c, "**bold**")
+        async with open_socket(server) as socket:
+            [row] = (await socket.watch(c, surface=surface))["rows"]
+            assert "bold" in json.dumps(row[field])
+            assert set(row) == {"seq", "row", field}
+
+
+# how wide
+
+
+async def test_rows_are_drawn_again_for_another_width(server):
+    with server.conversation() as c:
+        say(server, c, "word " * 40)
+        async with open_socket(server, hello=False) as socket:
+            await socket.hello(presentation={"content_width": 100})
+            wide = (await socket.watch(c))["rows"][0]["text"]
+            for width in (90, 80, 70, 60, 50, 40):
+                await socket.say("client_config", terminal_width=width)
+            narrow = wide
+            while max(map(len, narrow.splitlines())) > 40:
+                snapshot = await socket.until(lambda message: message["type"] == "snapshot")
+                narrow = snapshot["rows"][0]["text"]
+            assert max(map(len, wide.splitlines())) > 90
+            assert narrow.split() == wide.split()
+            # 6 changes, and not so many times all rows
+            assert socket.heard.count("snapshot") <= 4
+            await socket.say("client_config", terminal_width="wide")
+            assert (await socket.error())["code"] == "validation"
+            await socket.say("client_config", presentation={"content_width": -1})
+            assert (await socket.error())["code"] == "bad_input"
+
+
+async def test_the_agent_is_told_of_the_display(server):
+    with server.conversation() as c:
+
+        def instruction():
+            return server.get(f"/v1/conversations/{c}/instructions").json["text"]
+
+        async with open_socket(server, hello=False) as socket:
+            await socket.hello(terminal_width=44)
+            await socket.watch(c)
+            assert "44" in instruction()
+            await socket.say("client_config", terminal_width=55)
+            await socket.say("ping")
+            await socket.until(lambda message: message["type"] == "pong")
+            assert "55" in instruction()
+            # who is shown no rows does not say how wide they may be
+            async with open_socket(server, "attached") as other:
+                await other.say("client_config", terminal_width=33)
+                await other.watch(c, "screen")
+                assert "55" in instruction()
+
+
+# who may
+
+
+async def test_without_a_token(server):
+    async with open_socket(server, token="", hello=False) as socket:
+        await socket.say("ping")
+        assert await socket.closed() == 4401
+    async with open_socket(server, token="", hello=False) as socket:
+        await socket.connection.send("nonsense")
+        assert await socket.closed() == 4401
+    async with open_socket(server, token="", hello=False) as socket:
+        await socket.say("hello", client_id="x", token="wrong")
+        assert await socket.closed() == 4401
+    async with open_socket(server, token="", hello=False) as socket:
+        await socket.say("hello", client_id="x")
+        assert await socket.closed() == 4401
+    with pytest.raises(InvalidStatus):
+        async with open_socket(server, token="wrong"):
+            pass
+
+
+async def test_a_token_with_hello(server):
+    async with open_socket(server, token="", hello=False) as socket:
+        welcome = await socket.hello(token=server.token)
+        assert welcome == {"type": "welcome", "client_id": "ada", "scope": "full"}
+
+
+async def test_hello_comes_first(server):
+    with server.conversation() as c:
+        async with open_socket(server, hello=False) as socket:
+            error = await socket.watch(c)
+            assert (error["code"], error["about"]) == ("validation", "subscribe")
+            assert "hello" in error["hint"]
+            await socket.hello()
+            await socket.hello(terminal_width=30)
+            await socket.say("hello", client_id="somebody else")
+            assert (await socket.error())["code"] == "validation"
+            assert (await socket.watch(c))["type"] == "snapshot"
+
+
+async def test_a_token_that_only_watches(server):
+    known, token = Tokens(server.home).new(scope="read")
+    try:
+        with server.conversation() as c:
+            async with open_socket(server, token=token) as socket:
+                assert (await socket.watch(c))["type"] == "snapshot"
+                for message in (
+                    {"kind": "take_keyboard", "conversation": c},
+                    {"kind": "release_keyboard", "conversation": c},
+                    {"kind": "input", "conversation": c, "data": "rm -rf /\n"},
+                    {"kind": "client_config", "primary": True},
+                ):
+                    await socket.say(**message)
+                    error = await socket.error()
+                    assert (error["code"], error["about"]) == ("read_only", message["kind"])
+                await socket.say("client_config", terminal_width=40)
+                say(server, c, "seen")
+                await socket.shown(c, "seen")
+    finally:
+        Tokens(server.home).revoke(known.id)
+
+
+async def test_a_token_that_is_taken_back(server):
+    known, token = Tokens(server.home).new()
+    with server.conversation() as c:
+        async with open_socket(server, token=token) as talking, open_socket(server, token=token) as listening:
+            await listening.watch(c)
+            Tokens(server.home).revoke(known.id)
+            await talking.say("ping")
+            assert await talking.closed() == 4401
+            say(server, c, "not for you")
+            assert await listening.closed() == 4401
+
+
+# nonsense
+
+NONSENSE = [
+    "",
+    "x",
+    "null",
+    "[]",
+    "{}",
+    '"hello"',
+    '{"type": 3}',
+    '{"type": "sing"}',
+    '{"type": "subscribe"}',
+    '{"type": "subscribe", "conversation_id": 5}',
+    '{"type": "subscribe", "conversation_id": "c", "channels": ["smells"]}',
+    '{"type": "subscribe", "conversation_id": "c", "channels": "rows"}',
+    '{"type": "subscribe", "conversation_id": "c", "surface": "stone"}',
+    '{"type": "subscribe", "conversation_id": "c", "after": -1}',
+    '{"type": "subscribe", "conversation_id": "c", "after": 1e400}',
+    '{"type": "subscribe", "conversation_id": "../../etc"}',
+    '{"type": "subscribe", "conversation_id": "' + "a" * 65 + '"}',
+    '{"type": "subscribe", "conversation_id": "\\u0000"}',
+    '{"type": "hello"}',
+    '{"type": "hello", "client_id": ""}',
+    '{"type": "hello", "client_id": "' + "a" * 101 + '"}',
+    '{"type": "hello", "client_id": "ada", "presentation": {"content_width": "x"}}',
+    '{"type": "client_config", "terminal_width": 1e300}',
+    '{"type": "client_config", "presentation": {"content_width": 99999999999999999999}}',
+    '{"type": "input", "conversation_id": "nobody", "data": "x"}',
+    '{"type": "input", "conversation_id": "nobody"}',
+    '{"type": "take_keyboard", "conversation_id": ""}',
+    '{"type": "ping", "id": {}}',
+    '{"type": "ping", "id": "\\ud800"}',
+    "[" * 100_000,
+    '{"type":' * 10_000,
+    '{"type": "hello", "client_id": "ada", "presentation": {"a": ' + "[" * 5000 + "]" * 5000 + "}}",
+    b"\x00\x01\x02",
+    b"\xff\xfe{}",
+]
+
+
+async def test_nonsense_is_answered_and_the_socket_stays(server):
+    async with open_socket(server) as socket:
+        for number, message in enumerate(NONSENSE):
+            await socket.connection.send(message)
+            error = await socket.hear()
+            assert error["type"] == "error", message[:80]
+            assert error["code"] in ("validation", "bad_input", "not_found"), message[:80]
+            assert error["message"]
+            assert error["hint"]
+            await socket.say("ping", id=number)
+            assert await socket.hear() == {"type": "pong", "id": number}
+    assert server.running
+
+
+async def test_fields_that_nobody_knows_are_ignored(server):
+    with server.conversation() as c:
+        async with open_socket(server) as socket:
+            await socket.connection.send(
+                json.dumps({"type": "subscribe", "conversation_id": c, "colour": "blue", "channels": ["rows", "rows"]})
+            )
+            assert (await socket.hear())["type"] == "snapshot"
+
+
+async def test_a_message_that_is_too_long_closes_the_socket(server):
+    async with open_socket(server) as socket:
+        with pytest.raises(ConnectionClosed):
+            await socket.connection.send("x" * (2 << 20))
+            await socket.hear()
+        assert await socket.closed() == 1009
+
+
+async def test_text_that_is_no_text_closes_the_socket(server):
+    async with open_socket(server) as socket:
+        await socket.connection.send(b"\xff\xff", text=True)
+        assert await socket.closed() == 1007
+
+
+def test_over_http_it_says_what_it_is(server):
+    answer = server.get("/v1/ws")
+    assert (answer.status, answer.code) == (426, "upgrade_required")
