@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vantage.document.fit import ELSEWHERE, STEPS, fit
 from vantage.document.fit.abbreviate import abbreviations
-from vantage.document.fit.columns import Column, flattest, longest_word, share
+from vantage.document.fit.columns import Column, Texts, flattest, longest_word, share
 from vantage.document.fit.math import approximate
 from vantage.document.fit.mermaid import READERS, outline
 from vantage.document.fit.unicode import line_to_ascii, to_ascii
@@ -188,7 +188,7 @@ def test_the_longest_word_is_what_wrapping_keeps_whole(text):
 
 @given(st.lists(headers, min_size=1, max_size=8), st.integers(2, 5))
 def test_an_abbreviation_stands_for_one_header(full, letters):
-    columns = [Column(header, ["x"]) for header in full]
+    columns = [Column(header, Texts(["x"])) for header in full]
     short = abbreviations(columns, letters)
     shown = [short.get(index, header) for index, header in enumerate(full)]
     assert len({text.casefold() for text in shown}) == len(set(full))

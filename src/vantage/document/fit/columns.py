@@ -5,6 +5,7 @@ Cells are measured as the text that `document.inline` draws, so a width found he
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from vantage.document.inline import spans_of
@@ -26,45 +27,59 @@ PARAGRAPH = 32
 _JOINT = re.compile(r"(?<=[^/-][/-])(?=[^/-])")
 
 
+class Texts:
+    """What stands under a column's header, and measures of it, taken once, when first asked for."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.sizes = [size_of(text) for text in texts]
+        """Cells of each on one line; of its widest line, when it has hard breaks."""
+        self.natural = max(self.sizes, default=0)
+
+    @cached_property
+    def word(self) -> int:
+        """Cells of the longest piece that wrapping cannot break."""
+        return longest_word("\n".join(self.texts))
+
+    @cached_property
+    def grapheme(self) -> int:
+        return max(map(_widest_grapheme, self.texts), default=1)
+
+
 class Column:
-    """One column: the texts of its cells, and measures taken once, when first asked for."""
+    """One column: its header and the texts of its cells, measured."""
 
-    __slots__ = ("_body_word", "_least", "body", "header", "header_size", "header_word", "natural", "sizes")
+    __slots__ = ("_cells", "_header_word", "header", "header_size", "natural")
 
-    def __init__(self, header: str, body: list[str], sizes: list[int] | None = None, body_word: int = -1) -> None:
+    def __init__(self, header: str, texts: Texts) -> None:
         self.header = header
         self.header_size = size_of(header)
-        self.header_word = -1
-        self.body = body
-        self.sizes = [size_of(text) for text in body] if sizes is None else sizes
-        """Cells of each body cell on one line; of its widest line, when it has hard breaks."""
-        self.natural = max(self.header_size, max(self.sizes, default=0), 1)
+        self._header_word = -1
+        self._cells = texts
+        self.natural = max(self.header_size, texts.natural, 1)
         """Cells when nothing wraps."""
-        self._body_word = body_word
-        self._least = -1
 
     def with_header(self, header: str) -> "Column":
-        return Column(header, self.body, self.sizes, self.body_word)
+        return Column(header, self._cells)
+
+    @property
+    def body(self) -> list[str]:
+        return self._cells.texts
 
     @property
     def body_word(self) -> int:
-        """Cells of the longest piece of a body cell that wrapping cannot break."""
-        if self._body_word < 0:
-            self._body_word = longest_word("\n".join(self.body))
-        return self._body_word
+        return self._cells.word
 
     @property
     def word(self) -> int:
-        if self.header_word < 0:
-            self.header_word = longest_word(self.header)
-        return max(self.body_word, self.header_word, 1)
+        if self._header_word < 0:
+            self._header_word = longest_word(self.header)
+        return max(self.body_word, self._header_word, 1)
 
     @property
     def least(self) -> int:
         """Cells of the widest grapheme: under this, nothing can be drawn."""
-        if self._least < 0:
-            self._least = max(_widest_grapheme(self.header), _widest_grapheme("\n".join(self.body)))
-        return self._least
+        return max(_widest_grapheme(self.header), self._cells.grapheme)
 
     def floor(self, longest: int) -> int:
         """The least cells at which words up to `longest` stay whole."""
@@ -78,7 +93,7 @@ class Column:
     def lines(self, width: int) -> int:
         """Lines of the tallest cell at a width, as far as one can tell without wrapping it."""
         tallest = _lines(self.header, self.header_size, width)
-        for text, size in zip(self.body, self.sizes, strict=True):
+        for text, size in zip(self._cells.texts, self._cells.sizes, strict=True):
             if size > width or "\n" in text:
                 tallest = max(tallest, _lines(text, size, width))
         return tallest
@@ -88,7 +103,7 @@ def columns_of(table: Table) -> list[Column]:
     """The columns of a table whose rows are even."""
     body = [[cell_text(cell.content) for cell in row] for row in table.rows]
     by_column = list(zip(*body, strict=True)) if body else [()] * len(table.header)
-    return [Column(header_text(cell), list(texts)) for cell, texts in zip(table.header, by_column, strict=True)]
+    return [Column(header_text(cell), Texts(list(texts))) for cell, texts in zip(table.header, by_column, strict=True)]
 
 
 def header_text(cell: Cell) -> str:
