@@ -199,6 +199,35 @@ async def test_nobody_waits_where_nothing_runs(server):
         assert "Nothing runs in this terminal" in waited["note"]
 
 
+async def test_who_waits_in_vain_at_the_prompt_is_not_told_to_wait_on(server):
+    async with agent(server) as user:
+        await user.call("pty_exec_block", command="echo something else")
+        waited = await user.call("pty_wait_for", match="never", timeout_ms=0)
+        assert "tail has what came instead. Next: pty_exec_block" in waited["note"]
+        assert "Not yet" not in waited["note"]
+        assert f"from_cursor={waited['cursor']}" in waited["note"], "a background job may print it after all"
+
+
+async def test_what_is_to_be_known_is_said_in_sentences(server):
+    async with agent(server) as user:
+        await user.call("pty_exec_block", command="exit")
+        begun = await user.call("pty_exec_interactive", command="cat")
+        assert begun["note"].startswith("The shell had ended: this runs in a fresh one. It runs. Next: ")
+
+
+async def test_a_command_without_an_exit_code_is_listed_with_what_became_of_it(server):
+    async with agent(server) as user:
+        await user.call("pty_exec_block", command="echo 'open")
+        await user.call("pty_blocks")
+        assert user.text.startswith("b1 [incomplete] echo 'open")
+
+
+@pytest.mark.parametrize("events", [{"type": "warning", "message": "x"}, '[{"type": "warning", "message": "x"}]'])
+async def test_one_event_needs_no_list_and_a_list_may_be_a_text(server, events):
+    async with agent(server) as user:
+        assert (await user.call("timeline_emit", events=events))["count"] == 1
+
+
 async def test_what_stands_in_the_way_is_said_with_what_to_call(server):
     async with agent(server) as user:
         begun = await user.call("pty_exec_interactive", command="cat")
@@ -212,6 +241,7 @@ async def test_what_stands_in_the_way_is_said_with_what_to_call(server):
         block = await user.call("pty_exec_block", command="sleep 1000", timeout_ms=0)
         with pytest.raises(Refused) as refused:
             await user.call("pty_exec_block", command="ls")
+        assert "pty_send answers it" in refused.value.text, "it may wait for a yes or no"
         assert json.loads(re.search(r"pty_read_block (\{.*?\})", refused.value.text)[1]) == {
             "block_id": block["block_id"]
         }

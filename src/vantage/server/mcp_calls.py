@@ -90,7 +90,7 @@ async def answer(caller: Caller, name: str, arguments: dict[str, Any], progress:
         notes.append(words.NOTES[tool.request](result))
     if made and not caller.remembers:
         notes.append(f'This terminal is new: pass conversation_id="{conversation_id}" to go on in it.')
-    if note := " ".join(filter(None, notes)):
+    if note := words.joined(notes):
         lines.append(note)
         result["note"] = note
     if conversation_id not in caller.told:
@@ -166,7 +166,7 @@ async def _ask(caller: Caller, conversation_id: str, request: str, fields: dict[
 
 
 def _lenient(request: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Models write an object or a list as a text now and then."""
+    """Models write an object or a list as a text now and then, and one event without a list around it."""
     name, is_meant = _WRITTEN_AS_TEXT.get(request, ("", bool))
     said = given.get(name)
     if isinstance(said, str) and said[:1] in ("{", "["):
@@ -174,6 +174,8 @@ def _lenient(request: str, given: dict[str, Any]) -> dict[str, Any]:
             read = json.loads(said)
             if is_meant(read):
                 given[name] = read
+    if request == "append" and isinstance(given.get("events"), dict):
+        given["events"] = [given["events"]]
     return given
 
 
@@ -188,6 +190,7 @@ def _is_list(read: Any) -> bool:
 _WRITTEN_AS_TEXT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "wait_for": ("match", _is_condition),
     "keys": ("keys", _is_list),
+    "append": ("events", lambda read: isinstance(read, (list, dict))),
 }
 
 
@@ -230,8 +233,8 @@ async def _completed(caller: Caller, conversation_id: str, request: str, result:
         return result
     if status["awaiting_secret"]:
         result["awaiting_secret"] = True
-    if request == "wait_for" and status["mode"] in ("idle", "exited"):
-        result["note"] = "Nothing runs in this terminal, so it may never come."
+    if request == "wait_for" and status["mode"] in ("idle", "exited") and result["reason"] == "timeout":
+        result["note"] = words.nothing_runs_note(result)
     if request == "exec_block":
         block = {"block_id": result["block_id"], "part": "tail", "max_output": SO_FAR}
         result["output"] = (await bus.request(conversation_id, "read_block", **block))["output"]

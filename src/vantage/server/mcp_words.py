@@ -4,7 +4,7 @@ Some clients show a model the text, others only the fields: so whatever matters 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from vantage.errors import VantageError
@@ -23,7 +23,7 @@ def exec_note(result: Fields) -> str:
         again = json.dumps({"match": "PROMPT", "from_cursor": result["cursor"]})
         return (
             f"It still runs. pty_wait_for {again} waits for its end, then {_read_block(result)} has its output. If it "
-            'asks something: pty_send. To stop it: pty_keys ["C-c"].'
+            'asks something: pty_send. To stop it: pty_keys ["C-c"]; a shell or REPL: ["C-d"].'
         )
     if result.get("done_because") == "incomplete":
         return (
@@ -52,7 +52,7 @@ def started_note(_: Fields) -> str:
 
 
 def waited_note(result: Fields) -> str:
-    if result["matched"]:
+    if result["matched"] or result.get("note"):
         return ""
     if result.get("awaiting_secret"):
         return 'A secret is asked for: pty_send with secret=true, or leave with pty_keys ["C-c"].'
@@ -61,7 +61,7 @@ def waited_note(result: Fields) -> str:
             "It has ended and this never came: nothing more will come. The end of its output is in tail; "
             "pty_exec_block is possible again."
         )
-    again = f"pty_wait_for with the same match and from_cursor={result['cursor']}"
+    again = _wait_again(result)
     if result["reason"] == "max_bytes":
         return (
             f"Not in the first max_bytes of the output. Call {again} and a larger max_bytes, or look for another text."
@@ -69,6 +69,18 @@ def waited_note(result: Fields) -> str:
     return (
         f"Not yet. Still waiting for it? Call {again}. Else see what is there (tail, pty_read_screen) and react to it."
     )
+
+
+def nothing_runs_note(result: Fields) -> str:
+    """Of a wait in vain at the shell's prompt, or where no shell is: waiting on is not what to do next."""
+    return (
+        "Nothing runs in this terminal, so it may never come: tail has what came instead. Next: pty_exec_block or "
+        f"pty_exec_interactive. Only if a background job is to print it: {_wait_again(result)}."
+    )
+
+
+def _wait_again(result: Fields) -> str:
+    return f"pty_wait_for with the same match and from_cursor={result['cursor']}"
 
 
 def typed_note(_: Fields) -> str:
@@ -151,7 +163,8 @@ def _status_text(result: Fields) -> str:
 
 
 def _block_line(block: Fields) -> str:
-    ended = "running" if block["done_because"] is None else f"exit {block['exit_code']}"
+    because, code = block["done_because"], block["exit_code"]
+    ended = "running" if because is None else because if code is None else f"exit {code}"
     return f"{block['block_id']} [{ended}] {block['cmd']}"
 
 
@@ -204,6 +217,12 @@ _WAYS_OUT = {
 }
 
 
+def joined(notes: Iterable[str]) -> str:
+    """Notes of several as sentences behind each other."""
+    said = [each[:1].upper() + each[1:] if not each.startswith("pty_") else each for each in notes if each]
+    return " ".join(each if each.endswith((".", "?", "!")) or each is said[-1] else f"{each}." for each in said)
+
+
 def busy_way_out(status: Fields) -> str:
     """What to call while the terminal runs something, with the ids that are needed for it."""
     session, block = status.get("active_session_id"), status.get("active_block_id")
@@ -213,7 +232,10 @@ def busy_way_out(status: Fields) -> str:
             f'pty_end_session {{"session_id": "{session}"}}.'
         )
     read = f'pty_read_block {{"block_id": "{block}"}} shows its output so far; ' if block else ""
-    return f'pty_wait_for {{"match": "PROMPT"}} waits for its end; {read}pty_keys {{"keys": ["C-c"]}} interrupts it.'
+    return (
+        f'pty_wait_for {{"match": "PROMPT"}} waits for its end; {read}pty_send answers it if it asks something; '
+        'pty_keys {"keys": ["C-c"]} interrupts it, ["C-d"] leaves a shell or REPL.'
+    )
 
 
 def way_out(error: VantageError) -> str:
