@@ -22,8 +22,10 @@ WHY = "What stands in the way"
 BENCHMARKS = (
     Benchmark("format_events", "ours.format_events", "peers.rich_events", at_least(10)),
     Benchmark("format_markdown", "ours.format_markdown", "peers.rich_markdown", at_least(10)),
+    Benchmark("format_markdown:markdown-it", "ours.format_markdown", "peers.markdown_it_parse", at_least(1)),
     Benchmark("stream_markdown:one-shot", "ours.stream_small", "ours.draw_once", at_most(4)),
     Benchmark("stream_markdown:streamdown", "ours.stream_small", "peers.streamdown", at_most(1), rounds=5),
+    Benchmark("stream_markdown:textual", "ours.stream_start", "peers.textual_stream", at_least(1), rounds=2),
     Benchmark(
         "stream_markdown:growth", "ours.stream_large", "ours.stream_small", at_most(1.5), rounds=7, units=_CHUNKS
     ),

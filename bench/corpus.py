@@ -13,10 +13,11 @@ from typing import Any
 from bench import prose
 
 EVENTS = 2_000
+START = 20_000
 SMALL = 100_000
 LARGE = 1_000_000
 CHUNKS = 2_000
-"""Pieces that `SMALL` characters arrive in; `LARGE` ones come in pieces of the same size."""
+"""Pieces that `SMALL` characters arrive in; `START` and `LARGE` ones come in pieces of the same size."""
 TABLES = 40
 
 Json = dict[str, Any]
@@ -37,6 +38,11 @@ def chunks(text: str, count: int) -> list[str]:
     """A text in pieces of (almost) equal length, as a model streams it."""
     cuts = [index * len(text) // count for index in range(count + 1)]
     return [text[start:end] for start, end in pairwise(cuts)]
+
+
+def first_chunks(folder: Path) -> list[str]:
+    """The beginning of the small message, as it streams."""
+    return chunks((folder / "small.md").read_text()[:START], CHUNKS * START // SMALL)
 
 
 def tables(seed: int = 2) -> list[list[list[str]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from bench.corpus import CHUNKS, LARGE, RESULTS, SMALL, WEATHER, chunks
+from bench.corpus import CHUNKS, LARGE, RESULTS, SMALL, WEATHER, chunks, first_chunks
 from vantage.document import highlight
 from vantage.document.markdown import parse
 from vantage.document.nodes import Block
@@ -103,6 +103,11 @@ def _stream(pieces: list[str]) -> list[str]:
             screen.draw(stream.tail())
     drawn.append(screen.draw(stream.finish()[count:]))
     return drawn
+
+
+def stream_start(corpus: Path) -> Run:
+    pieces = first_chunks(corpus)
+    return lambda: _stream(pieces)
 
 
 def stream_small(corpus: Path) -> Run:

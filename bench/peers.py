@@ -1,5 +1,6 @@
 """What we are compared with, driven kindly. As in `ours`, a function prepares and returns what is timed."""
 
+import asyncio
 import contextlib
 import io
 import json
@@ -8,10 +9,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.corpus import first_chunks
+
 Run = Callable[[], object]
 
 WIDTH = 100
 NARROW = 60
+REDRAW = 20
+"""Chunks after which a live display is given the time to draw itself."""
 
 
 def _console(width: int):
@@ -50,6 +55,15 @@ def rich_markdown(corpus: Path) -> Run:
         return console.file.getvalue()
 
     return run
+
+
+def markdown_it_parse(corpus: Path) -> Run:
+    """Tokens, with tables: nothing is highlighted, wrapped or drawn."""
+    from markdown_it import MarkdownIt
+
+    text = (corpus / "small.md").read_text()
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return lambda: parser.parse(text)
 
 
 def rich_tables(corpus: Path) -> Run:
@@ -135,3 +149,31 @@ def streamdown(corpus: Path) -> Run:
         return screen.getvalue()
 
     return run
+
+
+def textual_stream(corpus: Path) -> Run:
+    """Textual's `Markdown` in an app without a terminal, fed through the stream that it has for this."""
+    from textual.app import App, ComposeResult
+    from textual.containers import VerticalScroll
+    from textual.widgets import Markdown
+
+    pieces = first_chunks(corpus)
+
+    class Viewer(App):
+        def compose(self) -> ComposeResult:
+            with VerticalScroll():
+                yield Markdown()
+
+    async def show() -> None:
+        app = Viewer()
+        async with app.run_test(size=(WIDTH, 50)) as pilot:
+            app.query_one(VerticalScroll).anchor()
+            stream = Markdown.get_stream(app.query_one(Markdown))
+            for number, piece in enumerate(pieces, 1):
+                await stream.write(piece)
+                if not number % REDRAW:
+                    await pilot.pause()
+            await stream.stop()
+            await pilot.pause()
+
+    return lambda: asyncio.run(show())
