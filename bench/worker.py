@@ -21,7 +21,7 @@ from time import process_time
 from bench.clocked import AT_END, Milliseconds, Several
 
 LEAST_S = 0.1
-"""Processor time of a round: what is over sooner is run again, or filling the processor's caches would be most of it."""
+"""Processor time of a round: what is over sooner is run again, so that caches which fill are not most of it."""
 
 
 def seconds() -> float:

@@ -166,9 +166,9 @@ def made_up(monkeypatch, ours):
 @pytest.mark.parametrize(("ours", "flags", "code"), [(0.01, ["--check"], 0), (5.0, ["--check"], 1), (5.0, [], 0)])
 def test_check_fails_when_one_is_short(monkeypatch, capsys, ours, flags, code):
     made_up(monkeypatch, ours)
-    assert command.main([*flags, "format_events", "format_markdown"]) == code
+    assert command.main([*flags, "format_events", "fit_tables"]) == code
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
-        "name", "format_events", "format_markdown",
+        "name", "format_events", "fit_tables",
     ]  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def test_json_has_every_round(monkeypatch, tmp_path):
     file = tmp_path / "report.json"
     command.main(["stream_markdown", "--json", str(file)])
     report = json.loads(file.read_text())
-    lines = ["stream_markdown:one-shot", "stream_markdown:streamdown", "stream_markdown:growth"]
+    lines = [f"stream_markdown:{line}" for line in ("one-shot", "streamdown", "textual", "growth")]
     assert [one["name"] for one in report["results"]] == [*report["seconds"]] == lines
     assert report["results"][0]["ours_rounds"] == [2.0]
     assert report["results"][0]["ratio"] == 2.0
