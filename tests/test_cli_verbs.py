@@ -132,6 +132,8 @@ def test_without_a_conversation_it_is_the_variable_or_the_only_one(private_home)
         assert chosen("exec", "--", "echo", "a  b") == "a  b\n"
         assert "first" in chosen("status", "first")
         assert completed(chosen, "vantage exec s") == ["second"]
+        assert "conversation second" in chosen("export", "--format", "text")
+        assert "all as kept" in chosen("rebuild", "--check")
         vantage("delete", "first")
         vantage("delete", "second")
 
@@ -145,7 +147,7 @@ def completed(vantage: CommandLine, line: str) -> list[str]:
 
 def test_completion_knows_commands_conversations_and_keys(vantage, work):
     assert completed(vantage, "vantage re") == ["rename", "reset", "resize", "read", "rebuild"]
-    for verb in ("exec", "status", "watch", "screen", "delete"):
+    for verb in ("exec", "status", "watch", "screen", "delete", "rebuild"):
         assert completed(vantage, f"vantage {verb} {work[:4]}") == [work]
     assert completed(vantage, "vantage keys PageU") == ["PageUp"]
     assert "--detach" in completed(vantage, "vantage exec --d")
@@ -191,6 +193,10 @@ def test_who_acts_starts_a_server_and_who_looks_does_not(private_home):
         (["delete"], 2, "Missing argument 'CONVERSATION'"),
         (["new", "no/slash"], 1, "no/slash"),
         (["new", "--env", "FOO"], 2, "'FOO' is no variable: write NAME=VALUE"),
+        (["new", "--size", "5000x10"], 2, "a terminal has 2 to 1000 columns and 1 to 500 rows, not 5000x10"),
+        (["new", "--shell", "nosuch"], 1, "'nosuch' is not a known shell: expected one of bash, zsh"),
+        (["keys", "Foo"], 2, "'Foo' is none, and names the conversation: vantage keys Foo Up"),
+        (["keys", "WORK", "Foo"], 1, "text goes through 'vantage send'"),
     ],
 )
 def test_errors_are_one_line_with_the_way_out(vantage, work, arguments, code, message):
@@ -241,8 +247,8 @@ def test_the_way_out_is_in_our_words(vantage, work):
     vantage("run", work, "--", "cat")
     busy = vantage.run("exec", work, "true")
     assert busy.err == (
-        "Error: an interactive session runs (cat): use send, keys and 'vantage wait' to talk to it, "
-        "or 'vantage end' to end it\n"
+        "Error: an interactive session runs (cat): use 'vantage send', 'vantage keys' and 'vantage wait' to talk to "
+        "it, or 'vantage end' to end it\n"
     )
 
 
@@ -258,6 +264,43 @@ def test_with_json_an_error_is_json_too(vantage, work):
     assert ran.code == 1
     assert json.loads(ran.out)["error"]["code"] == "not_found"
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "code"),
+    [
+        (["ls", "--home", "/nonexistent"], 3, "no_server"),
+        (["read", "nobody"], 1, "not_found"),
+        (["screen", "nobody"], 1, "not_found"),
+        (["rebuild", "nobody", "--check"], 1, "not_found"),
+        (["token", "revoke", "nobody"], 1, "failed"),
+        (["wait"], 2, "usage"),
+        (["wait", "--timeout", "soon", "x"], 2, "usage"),
+    ],
+)
+def test_with_json_an_error_that_no_server_saw_is_json_too(vantage, arguments, exit_code, code):
+    ran = vantage.run(*arguments, "--json")
+    said = json.loads(ran.out)
+    assert (ran.code, said["ok"], said["error"]["code"], said["error"]["hint"]) == (exit_code, False, code, "")
+    assert ran.err == f"Error: {said['error']['message']}\n"
+    plain = vantage.run(*arguments)
+    assert (plain.code, plain.out, plain.err) == (exit_code, "", ran.err)
+
+
+def test_json_behind_two_dashes_is_a_word_of_the_command(vantage, work):
+    ran = vantage.run("exec", "nobody", "--", "ls", "--json")
+    assert (ran.code, ran.out) == (1, "")
+
+
+def test_help_is_a_word_too(vantage):
+    assert vantage("help") == vantage("--help")
+    assert vantage("help", "exec") == vantage("exec", "--help")
+    assert vantage.run("help", "exce").err.endswith("did you mean 'exec'?\n")
+
+
+def test_a_token_is_taken_back_with_json(vantage):
+    made = json.loads(vantage("token", "new", "--name", "phone", "--json"))
+    assert json.loads(vantage("token", "revoke", "phone", "--json"))["id"] == made["id"]
 
 
 def test_the_server_ends_and_shells_live_on_until_they_are_ended_too(private_home):

@@ -62,6 +62,16 @@ def test_ctrl_c_interrupts_the_command(vantage, work):
     assert json.loads(vantage("status", work, "--json"))["mode"] == "idle"
 
 
+def test_ctrl_c_interrupts_the_command_with_json_too(vantage, work, tmp_path):
+    os.mkfifo(tmp_path / "ready")
+    process = vantage.start("exec", work, "--json", f"echo > {tmp_path}/ready; sleep 1000")
+    (tmp_path / "ready").read_text()
+    process.send_signal(signal.SIGINT)
+    assert ended(process) == (130, "", "")
+    vantage("wait", work, "--prompt")
+    assert json.loads(vantage("status", work, "--json"))["last_exit_code"] == 130
+
+
 # an interrupt may come twice, by the terminal and by a signal: it says so once
 STUBBORN = """
 import os, signal
@@ -192,7 +202,8 @@ def test_a_wait_in_vain(vantage, work):
     vain = vantage.run("wait", work, "never printed", "--timeout", "50ms", "--from", "0")
     assert (vain.code, vain.out) == (124, "")
     assert vain.err.startswith("Error: it did not happen within 0.05 s: the last line is ")
-    assert vantage.run("wait", work, "never printed", "--timeout", "50ms", "--json").code == 124
+    for_programs = vantage.run("wait", work, "never printed", "--timeout", "50ms", "--json")
+    assert (for_programs.code, json.loads(for_programs.out)["reason"]) == (124, "timeout"), "one answer, and no other"
     process = vantage.start("wait", work, "never printed", "--timeout", "1h")
     waiting(vantage, process)
     process.send_signal(signal.SIGINT)

@@ -48,11 +48,13 @@ _OUR_WORDS = {
     "ctrl_c": "vantage keys C-c",
 }
 _VERB = re.compile(rf"\b(?:{'|'.join(sorted(_OUR_WORDS, key=len, reverse=True))})\b")
+_WORD_TOO = re.compile(r"(?<=through )send\b|(?<=use )send\b|(?<=use send, )keys\b")
+"""Verbs that are words as well: they are meant only behind these."""
 
 
 def in_our_words(hint: str) -> str:
     """A way out as the command line has it."""
-    return _VERB.sub(lambda verb: f"'{_OUR_WORDS[verb[0]]}'", hint)
+    return _WORD_TOO.sub(r"'vantage \g<0>'", _VERB.sub(lambda verb: f"'{_OUR_WORDS[verb[0]]}'", hint))
 
 
 class Connection:

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from vantage.cli.homes import complete_conversation, conversation_folder, home_option, place_of
+from vantage.cli.homes import chosen, conversation_argument, conversation_folder, home_option, place_of
 from vantage.cli.output import output_option, progress, write_output
 from vantage.cli.shared import OneLineCommand, WrongUsage
 
@@ -12,7 +12,7 @@ _FORMATS = ("html", "markdown", "text", "asciicast", "player")
 
 
 @click.command(cls=OneLineCommand)
-@click.argument("conversation", shell_complete=complete_conversation)
+@conversation_argument
 @click.option(
     "--format",
     "kind",
@@ -23,7 +23,7 @@ _FORMATS = ("html", "markdown", "text", "asciicast", "player")
 )
 @output_option
 @home_option
-def export(conversation: str, kind: str | None, output: str | None, home: str | None) -> None:
+def export(conversation: str | None, kind: str | None, output: str | None, home: str | None) -> None:
     """Write CONVERSATION, from its beginning to now, as one file.
 
     Needs no server: it is made from the conversation's files. Of one command's output, 100,000 characters are written;
@@ -34,12 +34,14 @@ def export(conversation: str, kind: str | None, output: str | None, home: str | 
 
     if kind is None:
         raise WrongUsage(f"what should the file be? Say --format with one of {', '.join(_FORMATS)}")
-    folder = conversation_folder(conversation, home)
-    _know_tools(place_of(home))
+    place = place_of(home)
+    named = chosen(conversation, place)
+    folder = conversation_folder(named, place)
+    _know_tools(place)
     try:
         write_output(output, (text.encode() for text in exported(folder, kind, progress())))
     except VantageError as error:
-        raise click.ClickException(f"conversation '{conversation}' cannot be exported: {error}") from error
+        raise click.ClickException(f"conversation '{named}' cannot be exported: {error}") from error
 
 
 def _know_tools(place: str) -> None:

@@ -23,6 +23,10 @@ CONVERSATION = "VANTAGE_CONVERSATION"
 _LISTED = 8
 
 
+class NoConversation(click.ClickException):
+    code = "not_found"
+
+
 def place_of(home: str | None) -> str:
     return os.path.abspath(os.path.expanduser(home or default_home(os.environ)))  # noqa: PTH100, PTH111
 
@@ -86,7 +90,7 @@ def conversation_folder(conversation: str, home: str | None) -> "ConversationFol
     if not folder.settings.exists():
         near = nearest_word(conversation, known_conversations(place))
         hint = f"did you mean '{near}'?" if near else "give --home if they are kept elsewhere"
-        raise click.ClickException(f"there is no conversation '{conversation}' in {place}: {hint}")
+        raise NoConversation(f"there is no conversation '{conversation}' in {place}: {hint}")
     return folder
 
 

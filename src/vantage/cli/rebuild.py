@@ -4,17 +4,17 @@ import sys
 
 import click
 
-from vantage.cli.homes import conversation_folder, home_option
+from vantage.cli.homes import chosen, conversation_argument, conversation_folder, home_option, place_of
 from vantage.cli.output import progress
 from vantage.cli.shared import OneLineCommand
 
 
 @click.command(cls=OneLineCommand)
-@click.argument("conversation")
+@conversation_argument
 @click.option("--check", is_flag=True, help="Only compare; exit 1 when something differs.")
 @home_option
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
-def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> None:
+def rebuild(conversation: str | None, check: bool, home: str | None, as_json: bool) -> None:
     """Derive the spool, blocks and screen of CONVERSATION from its raw output again.
 
     Nothing of it is lost either way: the raw output stays as it is, and what differs is replaced by what it gives.
@@ -24,9 +24,11 @@ def rebuild(conversation: str, check: bool, home: str | None, as_json: bool) -> 
     from vantage.conversation.rebuild import rebuild as derive_again
     from vantage.conversation.search_store import SearchStore
 
-    folder = conversation_folder(conversation, home)
+    place = place_of(home)
+    named = chosen(conversation, place)
+    folder = conversation_folder(named, place)
     try:
-        report = derive_again(folder, conversation, check=check, progress=progress())
+        report = derive_again(folder, named, check=check, progress=progress())
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder.path} cannot be used: {error.strerror}") from None
     if not check:

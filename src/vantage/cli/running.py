@@ -3,9 +3,11 @@
 import re
 import shlex
 import sys
+from typing import Any
 
 import click
 
+from vantage.cli.client import Client
 from vantage.cli.homes import chosen, conversation_argument, home_option
 from vantage.cli.shared import WrongUsage
 from vantage.cli.verb import (
@@ -71,7 +73,7 @@ def exec_command(
         if detach or as_json:
             wait = 0 if detach else _FOR_EVER if timeout is None else timeout
             fields = {"command": command, "cwd": cwd, "timeout_ms": wait, "max_output": max_output}
-            answer = client.pty(chosen_one, "exec_block", **fields)
+            answer = _answer(client, chosen_one, fields)
             if as_json:
                 print_json(answer)
             else:
@@ -80,6 +82,16 @@ def exec_command(
                 return
             sys.exit(TIMED_OUT if answer.get("running") else _exit_code(answer.get("exit_code")))
         sys.exit(Execution(client, chosen_one, command, cwd, timeout).run())
+
+
+def _answer(client: Client, conversation: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Of a command that is waited for as a whole. Ctrl-C is for the command, as it is where its output is followed."""
+    try:
+        return client.pty(conversation, "exec_block", **fields)
+    except KeyboardInterrupt:
+        client.close()  # the answer that it waited for would be taken for the next one's
+        client.pty(conversation, "ctrl_c")
+        raise
 
 
 def _exit_code(code: int | None) -> int:

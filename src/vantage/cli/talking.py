@@ -10,7 +10,7 @@ import click
 
 from vantage.cli.client import Client
 from vantage.cli.homes import chosen, complete_conversation, home_option
-from vantage.cli.shared import WrongUsage
+from vantage.cli.shared import Answered, WrongUsage
 from vantage.cli.streams import foreign
 from vantage.cli.verb import (
     TIMED_OUT,
@@ -126,6 +126,10 @@ def keys(words: tuple[str, ...], session: str | None, as_json: bool, home: str |
     They are encoded as the program that runs expects them.
     """
     conversation, rest = addressed(words, enough=bool(words) and bool(_KEY.fullmatch(words[0])))
+    if not rest and conversation is not None:
+        raise WrongUsage(
+            f"which keys? '{conversation}' is none, and names the conversation: vantage keys {conversation} Up"
+        )
     if not rest:
         raise WrongUsage("which keys? As in: vantage keys Up Up Enter")
     with client_of(home) as client:
@@ -207,15 +211,15 @@ def _condition(text: str) -> Any:
 _WHY = {"exited": "the program ended before", "max_bytes": "it is not in that much output"}
 
 
-class _TimedOut(click.ClickException):
+class _TimedOut(Answered):
     exit_code = TIMED_OUT
 
 
-def _in_vain(answer: dict[str, Any], timeout: int) -> click.ClickException:
+def _in_vain(answer: dict[str, Any], timeout: int) -> Answered:
     """The wait is over without what was waited for."""
     from vantage.text.sanitize import one_line
 
     why = _WHY.get(answer["reason"], f"it did not happen within {timeout / 1000:g} s")
     lines = answer.get("tail", "").strip().splitlines()
     message = f"{why}: the last line is {one_line(lines[-1])!r}" if lines else why
-    return _TimedOut(message) if answer["reason"] == "timeout" else click.ClickException(message)
+    return _TimedOut(message) if answer["reason"] == "timeout" else Answered(message)

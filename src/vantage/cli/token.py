@@ -57,9 +57,13 @@ def ls(home: str | None, as_json: bool) -> None:
 @token.command()
 @click.argument("which", metavar="ID-OR-NAME")
 @home_option
-def revoke(which: str, home: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def revoke(which: str, home: str | None, as_json: bool) -> None:
     """Take a token back, at once. Browsers that logged in with it are logged out."""
     gone = _asked(lambda tokens: tokens.revoke(which), home)
+    if as_json:
+        _print_json(_shown(gone))
+        return
     click.echo(f"Revoked {gone.id}" + (f" ({gone.name})." if gone.name else "."))
 
 

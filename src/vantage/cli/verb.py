@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from vantage.cli.client import Client, Refused
+from vantage.cli.client import Client
 from vantage.cli.homes import complete_conversation, place_of
 from vantage.cli.shared import OneLineCommand, WrongUsage
 from vantage.cli.streams import foreign, leave_quietly
@@ -36,10 +36,6 @@ class Verb(OneLineCommand):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except Refused as refused:
-            if ctx.params.get("as_json"):
-                print_json(refused.answer)
-            raise
         except click.UsageError as error:
             error.ctx = None  # click prints the usage of the context it finds here
             raise
@@ -115,4 +111,7 @@ def size(
     read = re.fullmatch(r"(\d{1,4})[x×](\d{1,4})", value.strip())
     if read is None:
         raise click.BadParameter(f"{value!r} is no size: write columns x rows, as 120x40")
-    return int(read[1]), int(read[2])
+    cols, rows = int(read[1]), int(read[2])
+    if not (2 <= cols <= 1000 and 1 <= rows <= 500):
+        raise click.BadParameter(f"a terminal has 2 to 1000 columns and 1 to 500 rows, not {value}")
+    return cols, rows

@@ -19,9 +19,10 @@ from vantage.conversation.assets import get_asset, put_asset
 from vantage.conversation.pty_requests import PTY_VERBS, Asked, Nothing, call
 from vantage.conversation.results import Result
 from vantage.conversation.verbs import person
-from vantage.errors import Invalid, NotFound, nearest_word
+from vantage.errors import InputError, Invalid, NotFound, nearest_word
 from vantage.events import decode_event, event_to_dict
 from vantage.presentation import system_instructions
+from vantage.ptyhost import shells
 from vantage.timeline.specs.check import load_spec, spec_hash
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ MOST_EVENTS = 10_000
 """That are read or written at once."""
 SECRETS = ("VANTAGE_TOKEN",)
 """What no shell is given."""
+_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where a shell is looked for whose environment does not say."""
 
 
 # what is asked
@@ -393,6 +396,11 @@ def _create(manager: "Manager", asked: Create) -> Result:
     given = asked.arguments()
     environment = given.pop("env", None)
     shell_environment = default_environment() if environment is None else environment
+    if "shell" in given:
+        try:
+            shells.find(given["shell"], shell_environment.get("PATH", _SEARCH_PATH))
+        except shells.UnknownShell as error:  # now, and not with the first command
+            raise InputError(str(error)) from None
     conversation = manager.create(
         given.pop("id", None),
         env={name: value for name, value in shell_environment.items() if name not in SECRETS},
