@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,26 @@ def test_paths_that_lead_nowhere(server, method, where, status, hint):
     assert hint in answer.json["error"]["hint"]
     if status == 405:
         assert set(answer.headers["Allow"].split(", ")) == {"GET", "POST", "OPTIONS"}
+
+
+def test_a_word_that_is_no_choice_is_answered_with_the_choices(server, conversation):
+    refused = server.get(path(conversation, "export?format=pdf"))
+    assert (refused.status, refused.code) == (422, "validation")
+    assert refused.json["error"]["hint"] == "`format` is one of asciicast, html, markdown, player, text"
+    refused = server.post(path(conversation, "pty", "read_block"), {"block_id": "b1", "part": "middle"})
+    assert refused.json["error"]["hint"] == "`part` is one of both, head, tail"
+
+
+@pytest.mark.parametrize("where", ["/", "/healthz", "/v1/conversations", "/v1/openapi.json", "/v1/nothing"])
+def test_head_is_get_without_the_body(server, where):
+    with closing(server.connection()) as connection:
+        said = {}
+        for method in ("HEAD", "GET"):  # over one connection: a body that came all the same would be read as an answer
+            connection.request(method, where, headers={"Authorization": f"Bearer {server.token}"})
+            answer = connection.getresponse()
+            answer.read()
+            said[method] = answer.status, answer.headers["Content-Type"], answer.headers["Content-Length"]
+    assert said["HEAD"] == said["GET"]
 
 
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2f..%2ftoken", "a%00b", "%2fetc", "a" * 65, ".x", "a%0ab", "ü"])

@@ -9,6 +9,7 @@ import base64
 import contextlib
 import os
 import pwd
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -367,7 +368,8 @@ def read_fields(takes: type[Asked], fields: Mapping[str, Any], *, strict: bool =
     try:
         asked = msgspec.convert(fields, takes, strict=strict)
     except msgspec.ValidationError as error:
-        raise Invalid(_complaint(str(error)), hint=_expected(takes)) from None
+        complaint = str(error)
+        raise Invalid(_complaint(complaint), hint=_choices(takes, complaint) or _expected(takes)) from None
     known = takes.__struct_fields__
     ignored = []
     for name in fields:
@@ -381,6 +383,19 @@ def read_fields(takes: type[Asked], fields: Mapping[str, Any], *, strict: bool =
 def _complaint(error: str) -> str:
     """`Expected `int`, got `str` - at `$.limit`` in our words."""
     return error.replace(" - at `$.", " in `").replace("Object missing required field", "missing is")
+
+
+_NO_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.(\w+)`", re.DOTALL)
+
+
+def _choices(takes: type[Asked], error: str) -> str:
+    """The words that a field takes, when it was given another one."""
+    found = _NO_CHOICE.fullmatch(error)
+    if found is None:
+        return ""
+    properties = msgspec.json.schema(takes)["$defs"][takes.__name__]["properties"]
+    words = properties.get(found[1], {}).get("enum", ())
+    return f"`{found[1]}` is one of {', '.join(map(str, words))}" if words else ""
 
 
 def _expected(takes: type[Asked]) -> str:
