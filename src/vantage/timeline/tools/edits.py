@@ -10,6 +10,7 @@ from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 
 _PATH = ("file_path", "path", "filePath", "filename")
 _PATHS: dict[str, type | tuple[type, ...]] = dict.fromkeys(_PATH, str)
+_EVERYWHERE = ("replace_all", "replaceAll", "allow_multiple")
 _SHOWN_FILES = 3
 
 
@@ -79,7 +80,7 @@ def edit(call: ToolCall) -> Presentation | None:
     path = call.text(*_PATH)
     edits = call.args.get("edits")
     hunks = [hunk for one in (edits if isinstance(edits, list) else [call.args]) if (hunk := _hunk(one))]
-    note = "replace all" if call.args.get("replace_all") or call.args.get("replaceAll") else ""
+    note = "replace all" if any(call.args.get(key) for key in _EVERYWHERE) else ""
     return _present(call, _stated(call, path) or [FileDiff(path, hunks=hunks, note=note)])
 
 

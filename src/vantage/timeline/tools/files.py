@@ -13,7 +13,7 @@ def ls(call: ToolCall) -> Presentation | None:
     return Presentation(head("List", call.text("path", "dir_path")), error_blocks(call))
 
 
-@presenter("read_file", "read", "view")
+@presenter("read_file", "read", "view", "view_image")
 def read_file(call: ToolCall) -> Presentation | None:
     if not fits(call, {"path": str, "file_path": str, "filePath": str, "absolute_path": str}):
         return None

@@ -1,5 +1,6 @@
-"""Remembering, searching, browsing, delegating."""
+"""Remembering, searching, browsing, delegating, asking."""
 
+from vantage.events import Json
 from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
@@ -52,7 +53,7 @@ render_spec(
 )
 
 
-@presenter("search", "grep", "glob", "grep_search", "search_file_content", "find")
+@presenter("search", "grep", "glob", "grep_search", "search_file_content", "grep_files", "find")
 def search(call: ToolCall) -> Presentation | None:
     if not fits(call, {"pattern": str, "query": str, "regex": str}, path=str, glob=str, include=str):
         return None
@@ -85,3 +86,30 @@ def task(call: ToolCall) -> Presentation | None:
     if call.done:
         return Presentation(title, _body(call))
     return Presentation(title, [TextBlock(order.strip(), "accent")] if call.args.get("description") and order else [])
+
+
+@presenter("ask_user_question", "askuserquestion", "ask_user", "question", "request_user_input")
+def question(call: ToolCall) -> Presentation | None:
+    """Questions to a person, with the answers one can choose from, then what was answered."""
+    if not fits(call, {"questions": list}):
+        return None
+    asked = [one for one in call.args.get("questions") or [] if isinstance(one, dict)]
+    lines = [line for one in asked for line in _asked(one, alone=len(asked) == 1)]
+    offered: list[Block] = [TextBlock("\n".join(lines))] if lines else []
+    title = head("Asked" if call.done else "Asking", _text(asked[0].get("question")) if len(asked) == 1 else "")
+    return Presentation(title, [*offered, *_body(call)])
+
+
+def _asked(one: dict[str, Json], *, alone: bool) -> list[str]:
+    options = one.get("options")
+    offered = [option.get("label") if isinstance(option, dict) else option for option in _list(options)]
+    lines = [f"{number}. {_text(label)}" for number, label in enumerate(offered, 1) if _text(label)]
+    return lines if alone else [_text(one.get("question")), *lines]
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

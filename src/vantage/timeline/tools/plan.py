@@ -1,10 +1,10 @@
-"""Plans and to-do lists."""
+"""Plans and to-do lists, plans that somebody is to agree to, and what the work is about at the moment."""
 
 from typing import Literal
 
 from vantage.events import Json, text_of_value
 from vantage.timeline.calls import ToolCall
-from vantage.timeline.row import ChecklistBlock, ChecklistItem, head
+from vantage.timeline.row import Block, ChecklistBlock, ChecklistItem, MarkdownBlock, TextBlock, head
 from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 
 _STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
@@ -28,8 +28,12 @@ def _item(value: Json) -> ChecklistItem:
     return ChecklistItem(text, _STATUS.get(status, "pending"))
 
 
-@presenter("update_plan", "todo", "todowrite", "todo_write", "write_todos")
+@presenter(
+    "update_plan", "todo", "todowrite", "todo_write", "write_todos", "exit_plan_mode", "exitplanmode", "update_topic"
+)
 def update_plan(call: ToolCall) -> Presentation | None:
+    if call.name in _IN_WORDS:
+        return _IN_WORDS[call.name](call)
     if not fits(call, {"plan": list, "todos": list, "items": list, "explanation": str}):
         return None
     steps: list[Json] = next((call.args[key] for key in ("plan", "todos", "items") if call.args.get(key)), [])
@@ -39,3 +43,23 @@ def update_plan(call: ToolCall) -> Presentation | None:
         head("Update Plan"),
         error_blocks(call) or ([plan] if plan.items or plan.overview else []),
     )
+
+
+def _proposed_plan(call: ToolCall) -> Presentation | None:
+    """A plan in words. What is said of it is there only when it was not agreed to."""
+    if not fits(call, {"plan": str}):
+        return None
+    plan = call.text("plan").strip()
+    blocks: list[Block] = [MarkdownBlock(plan)] if plan else []
+    return Presentation(head("Proposed a plan" if call.done else "Proposing a plan"), [*blocks, *error_blocks(call)])
+
+
+def _topic(call: ToolCall) -> Presentation | None:
+    if not fits(call, {"title": str, "summary": str, "strategic_intent": str}):
+        return None
+    about = call.text("summary", "strategic_intent").strip()
+    blocks: list[Block] = [TextBlock(about)] if about else []
+    return Presentation(head("Topic", call.text("title")), error_blocks(call) or blocks)
+
+
+_IN_WORDS = {"exit_plan_mode": _proposed_plan, "exitplanmode": _proposed_plan, "update_topic": _topic}

@@ -82,6 +82,12 @@ def _printed(call: ToolCall) -> str:
     "execute_bash",
     "local_shell",
     "run_command",
+    "shell_command",
+    "container.exec",
+    "execute_command",
+    "run_terminal_cmd",
+    "run_in_terminal",
+    "powershell",
     "terminal",
 )
 def shell(call: ToolCall) -> Presentation | None:

@@ -14,7 +14,7 @@ from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
 from vantage.timeline.row import Block, OutputBlock, Status, head
 from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
-from vantage.timeline.tools.shell import command_of
+from vantage.timeline.tools.shell import command_of, split_preamble
 
 TAIL_LINES = 5
 """Of what is there when a wait is over: its end, where the match is."""
@@ -103,8 +103,10 @@ def typed(data: str) -> str:
     ).strip()
 
 
-@presenter("pty_send")
+@presenter("pty_send", "write_stdin")
 def send(call: ToolCall) -> Presentation | None:
+    if call.name == "write_stdin":
+        return _write_stdin(call)
     if not fits(call, {"data": str, "data_b64": str}):
         return None
     if call.args.get("secret"):
@@ -115,6 +117,16 @@ def send(call: ToolCall) -> Presentation | None:
         what = Span("bytes", ACCENT)
     verb = ("Pasted" if call.done else "Pasting") if call.args.get("paste") else "Typed" if call.done else "Typing"
     return Presentation(head(verb, what), error_blocks(call), cut_title="tail")
+
+
+def _write_stdin(call: ToolCall) -> Presentation | None:
+    """Codex's way to type at a program that it runs itself; with nothing typed it only waits for more output."""
+    if not fits(call, {"session_id": (str, int)}, chars=str):
+        return None
+    what = typed(call.text("chars"))
+    verb = ("Typed" if call.done else "Typing") if what else "Waited for" if call.done else "Waiting for"
+    _, output = split_preamble(call.output)
+    return Presentation(head(verb, what or "more output"), error_blocks(call) or _output(output), cut_title="tail")
 
 
 @presenter("pty_keys")
