@@ -1,4 +1,4 @@
-"""Codex: `codex exec --json`, and its session files.
+"""Codex: `codex exec --json`, in the dialect of 2025 too, and its session files.
 
 Items begin, change and complete; messages come whole, at their completion. What a file change did to the lines is not
 in the stream: the files and the kind of change are shown. An interrupted turn has no end.
@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 from vantage import events as ev
 from vantage.agents.adapter import Adapter, Calls, Known, Speech, nothing, unknown
-from vantage.agents.codex_session import CodexSession
+from vantage.agents.codex_events import CodexEvents
+from vantage.agents.codex_session import CodexSession, looked_for
 from vantage.agents.tools import mcp_tool
 from vantage.agents.values import Object, content_text, message_of, number, obj, objects, text
 from vantage.events import Event, Json
@@ -37,8 +38,9 @@ class Codex(Adapter):
             "item.updated": Known(self._item, ("item",)),
             "item.completed": Known(self._item, ("item",)),
             "error": Known(self._error, None),
-            **CodexSession(self).known,
         }
+        self._session, self._core = CodexSession(self), CodexEvents(self)
+        self.known |= {**self._session.known, **self._core.known}
         self._items: dict[str, Item] = {
             "agent_message": self._message,
             "assistant_message": self._message,
@@ -55,6 +57,12 @@ class Codex(Adapter):
         self._plan_count = 0
         self._searching: dict[str, Object] = {}
         self._last_error = ""
+
+    def kind(self, message: Object) -> str:
+        kind = text(message, "type")
+        if kind in self.known:
+            return kind
+        return self._core.kind(message) or self._session.bare(message) or kind
 
     def _thread_started(self, message: Object) -> tuple[Event, ...]:  # noqa: ARG002
         self.calls, self.speech, self._plans = Calls(), Speech(), {}  # items are numbered from 0 again
@@ -157,7 +165,7 @@ class Codex(Adapter):
     def _web(self, item: Object, complete: bool) -> Iterator[Event]:
         """What is looked for is often known at the end only, and with it which tool it is."""
         call_id = text(item, "id")
-        tool, args = _looked_for(item)
+        tool, args = looked_for(item)
         if args is None and not complete:
             self._searching[call_id] = item
             return
@@ -169,16 +177,6 @@ class Codex(Adapter):
     def finish(self) -> list[Event]:
         held, self._searching = self._searching, {}
         return [event for call_id in held for event in self.calls.start(call_id, "web_search", None)]
-
-
-def _looked_for(item: Object) -> tuple[str, Json]:
-    """A search, or a page that is opened or searched; `None` when that is not known yet."""
-    action = obj(item, "action")
-    query, pattern = text(item, "query") or text(action, "query"), text(action, "pattern")
-    address = text(action, "url") or query
-    if text(action, "type") in ("open_page", "find_in_page") and address:
-        return "web_fetch", {"url": f"{address} ({pattern})" if pattern else address}
-    return "web_search", {"query": query} if query else None
 
 
 def _patch(changes: list[Object]) -> str:

@@ -1,7 +1,8 @@
 """Codex's session files, `~/.codex/sessions/…/rollout-*.jsonl`: what went to the model and what came back.
 
 Texts and calls are taken from the model's items; what people typed, the lines that a patch changed and the end of a
-turn from the events between them, which say everything else once more.
+turn from the events between them, which say everything else once more. The oldest files (until the summer of 2025)
+have the model's items alone, with nothing around them.
 """
 
 import re
@@ -12,6 +13,7 @@ from vantage.agents.adapter import Adapter, Known, nothing, silent, unknown
 from vantage.agents.tools import mcp_tool
 from vantage.agents.values import Object, content_text, message_of, moment, number, obj, objects, text
 from vantage.events import Event, Json
+from vantage.timeline.calls import parse_json
 
 _SILENT = ("session_meta", "turn_context", "world_state", "token_usage_record", "compacted", "ghost_snapshot")
 _SILENT_EVENTS = (
@@ -21,13 +23,22 @@ _SILENT_EVENTS = (
     "turn_diff", "context_compacted", "thread_name_updated", "thread_rolled_back", "view_image_tool_call",
 )  # fmt: skip
 _PREAMBLE = re.compile(r"Wall time: [\d.]+ seconds\nOutput:\n")
-_FAILED = re.compile(r"Exit code: [1-9]")
+_FAILED = re.compile(
+    r"Exit code: [1-9]|unsupported (?:custom tool )?call: |patch rejected|approval policy is |aborted by user|"
+    r"rejected by user|execution error|failed to parse function arguments|"
+    r"(?:exec_command|write_stdin|shell|apply_patch(?: verification)?) failed(?: for `|: )"
+)
+"""How an answer begins that says why a call was not carried out."""
+_PATCHES = ("apply_patch",)
 _USAGE = {
     "input_tokens": "input_tokens",
     "cached_input_tokens": "cached_input_tokens",
     "output_tokens": "output_tokens",
     "reasoning_output_tokens": "reasoning_tokens",
 }
+_BARE_PARTS = ("input_text", "output_text", "input_image")
+_SURROUNDINGS = ("<environment_context>", "<user_instructions>", "<ENVIRONMENT_CONTEXT>", "# AGENTS.md instructions")
+"""What is put before a prompt, in messages that look like it."""
 Handler = Callable[[Object, int | None], Iterable[Event]]
 
 
@@ -39,6 +50,8 @@ class CodexSession:
         self.known = {
             "response_item": Known(self._item, ("payload",)),
             "event_msg": Known(self._event, ("payload",)),
+            "bare item": Known(self._bare_item),
+            "bare record": Known(nothing),
             **{kind: Known(nothing, ("payload",)) for kind in silent(*_SILENT)},
         }
         self._items: dict[str, Handler] = {
@@ -72,6 +85,26 @@ class CodexSession:
     def _event(self, message: Object) -> Iterator[Event]:
         yield from self._by(self._events, message)
 
+    def bare(self, message: Object) -> str:
+        """Under which name the table has a line of the oldest session files; nothing for any other."""
+        kind = text(message, "type")
+        if kind == "message":
+            is_item = any(text(part, "type") in _BARE_PARTS for part in objects(message, "content"))
+        elif kind == "reasoning":
+            is_item = isinstance(message.get("summary"), list)
+        else:
+            is_item = kind in self._items and ("call_id" in message or "action" in message)
+        if is_item:
+            return "bare item"
+        is_record = not kind and ("record_type" in message or {"id", "timestamp", "instructions"} <= message.keys())
+        return "bare record" if is_record else ""
+
+    def _bare_item(self, message: Object) -> Iterable[Event]:
+        said = content_text(message.get("content"))
+        if text(message, "role") == "user" and not said.lstrip().startswith(_SURROUNDINGS):
+            return [ev.UserMessage(text=said)]
+        return self._items[text(message, "type")](message, None)
+
     def _by(self, table: dict[str, Handler], message: Object) -> Iterable[Event]:
         payload = obj(message, "payload")
         handle = table.get(text(payload, "type"))
@@ -98,17 +131,22 @@ class CodexSession:
     def _answer(self, item: Object, ts: int | None) -> Iterable[Event]:
         call_id, output = text(item, "call_id"), content_text(item.get("output"))
         patch = self._patches.pop(call_id, "")
+        call = self._stream.calls.open.get(call_id)
+        failed = _FAILED.match(output) is not None
+        if call is not None and call.tool in _PATCHES and isinstance(answer := parse_json(output), dict):
+            output, failed = text(answer, "output"), bool(number(obj(answer, "metadata"), "exit_code"))
+        elif call is not None and call.tool not in _PATCHES and output.startswith("Exit code:"):
+            failed = False  # of a command: its bullet says it
         return self._stream.calls.end(
             call_id,
             _PREAMBLE.sub("", output, count=1) if output.startswith("Wall time") else output,
-            is_error=text(item, "type").startswith("custom") and _FAILED.match(output) is not None,
+            is_error=failed,
             details={"diff": patch} if patch else None,
             ts=ts,
         )
 
     def _search(self, item: Object, ts: int | None) -> Iterator[Event]:
-        action = obj(item, "action")
-        tool, args = ("web_fetch", {"url": text(action, "url")}) if text(action, "url") else ("web_search", action)
+        tool, args = looked_for(item)
         yield from self._stream.calls.start(text(item, "id"), tool, args, ts=ts)
         yield from self._stream.calls.end(text(item, "id"), ts=ts)
 
@@ -122,7 +160,7 @@ class CodexSession:
         if text(item, "type") == "UserMessage":
             return [ev.UserMessage(text=content_text(item.get("content")), ts=ts)]
         if text(item, "type") == "FileChange":
-            self._patches[text(item, "id")] = _patch(obj(item, "changes"))
+            self._patches[text(item, "id")] = patch_of(obj(item, "changes"))
         return ()
 
     def _count(self, event: Object, ts: int | None) -> Iterable[Event]:  # noqa: ARG002
@@ -138,19 +176,33 @@ class CodexSession:
         self._before = self._total
         duration = number(event, "duration_ms")
         usage |= {} if duration is None else {"duration_ms": duration}
-        return [ev.TurnComplete(finish="completed", usage=usage or None, ts=ts)]
+        said = message_of(event["error"]) if event.get("error") else ""
+        over = ev.TurnComplete(finish="failed" if said else "completed", usage=usage or None, ts=ts)
+        return [ev.Error(message=said, ts=ts), over] if said else [over]
 
     def _aborted(self, event: Object, ts: int | None) -> Iterable[Event]:
         return [ev.Canceled(message=text(event, "reason"), ts=ts)]
 
 
-def _patch(changes: Object) -> str:
+def looked_for(item: Object) -> tuple[str, Json]:
+    """A search, or a page that is opened or searched; `None` when that is not known yet."""
+    action = obj(item, "action")
+    query, pattern = text(item, "query") or text(action, "query"), text(action, "pattern")
+    address = text(action, "url") or query
+    if text(action, "type") in ("open_page", "find_in_page") and address:
+        return "web_fetch", {"url": f"{address} ({pattern})" if pattern else address}
+    return "web_search", {"query": query} if query else None
+
+
+def patch_of(changes: Object) -> str:
     """What a change did to each file, with the lines' numbers."""
     parts = []
-    for path, change in changes.items():
+    for path, stated in changes.items():
+        kind = text(stated, "type") or next(iter(obj(stated)), "")
+        change = stated if text(stated, "type") else obj(stated, kind)  # older: the kind is the name of the field
         diff, content = text(change, "unified_diff"), text(change, "content")
         lines = content.removesuffix("\n").split("\n") if content else []
-        match text(change, "type"):
+        match kind:
             case "add":
                 parts.append(f"--- /dev/null\n+++ {path}\n@@ -0,0 +1,{len(lines)} @@")
                 parts += [f"+{line}" for line in lines]

@@ -1,5 +1,6 @@
 """Looking into foreign JSON without trusting it: every function gives its own type, whatever is there."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -60,8 +61,12 @@ def moment(value: Json, *keys: str) -> int | None:
         return None
 
 
+_WORDS_AND_JSON = re.compile(r"\[?([^\[\]{}]{1,60}?)[\s:]*(\{.*\})\]?\s*", re.DOTALL)
+"""An error as some print it: `API Error: 400 {…}`, perhaps in brackets."""
+
+
 def message_of(value: Json) -> str:
-    """The words of an error, however deep they stand in it; an error may also be the JSON of one."""
+    """The words of an error, however deep they stand in it; an error may also be the JSON of one, or end in it."""
     for _ in range(8):
         inner = parse_json(value) if isinstance(value, str) else value
         if not isinstance(inner, dict):
@@ -70,7 +75,10 @@ def message_of(value: Json) -> str:
         if found is None:
             break
         value = found
-    return text_of_value(value)
+    said = text_of_value(value)
+    if (match := _WORDS_AND_JSON.fullmatch(said)) and (inner := parse_json(match[2])) and "message" in str(inner):
+        return f"{match[1]}: {message_of(inner)}"
+    return said
 
 
 def content_text(content: Json) -> str:
@@ -82,15 +90,28 @@ def content_text(content: Json) -> str:
     return "".join(_part(content))
 
 
+_MEDIA = {
+    "image": "image",
+    "input_image": "image",
+    "image_url": "image",
+    "audio": "audio",
+    "input_audio": "audio",
+    "document": "document",
+}
+"""Parts whose data is nothing to read, and what they are called when nothing says it better."""
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
+
+
 def _part(part: Object) -> Iterator[str]:
     kind = text(part, "type")
     if isinstance(part.get("text"), str):
         yield part["text"]
     elif kind == "content":
         yield content_text(part.get("content"))
-    elif kind in ("image", "audio"):
+    elif kind in _MEDIA:
         stated = text(part, "mimeType", "mime_type", "media_type") or text(part.get("source"), "media_type")
-        yield f"[{stated or kind}]"
+        inline = _DATA_URL.match(text(part, "image_url") or text(part.get("image_url"), "url"))
+        yield f"[{stated or (inline[1] if inline else _MEDIA[kind])}]"
     elif kind == "resource_link" or text(part, "url"):
         address = text(part, "uri", "url")
         yield f"[{text(part, 'title', 'name') or address}]({address})"
