@@ -41,6 +41,9 @@ _DETAILS = ("filePath", "structuredPatch", "interrupted", "backgroundTaskId")
 """What of a tool's own result is worth keeping: it holds whole files besides."""
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d+)\n?")
 _WRAPPED = re.compile(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
+_SAVED = "<persisted-output>"
+"""How a result begins that is a note for the model: too long an output, and the file that has it."""
+_NO_OUTPUT = re.compile(r"\s*\(Bash completed with no output\)\s*")
 _INTERRUPTED = "[Request interrupted by user"
 _SYNTHETIC = ("isSynthetic", "isMeta", "isVisibleInTranscriptOnly", "isCompactSummary")
 _SPAWNS = ("Task", "Agent")
@@ -115,6 +118,7 @@ class Claude(Adapter):
 
     def _failed(self, said: str, agent: Agent | None = None) -> Iterator[Event]:
         """What went wrong; the result of the turn says it again."""
+        said = message_of(said)
         if said != self._said:
             self._said = said
             yield ev.Error(message=said, agent=agent)
@@ -179,7 +183,12 @@ class Claude(Adapter):
         elif match := _WRAPPED.fullmatch(output):
             output = match[1]
         elif call_id in self._agents and isinstance(own, dict) and own.get("agentId"):
-            output = content_text(own.get("content")) or output  # without the words for the model that follow it
+            went_on = text(own, "status") == "async_launched"
+            output = _WENT_ON if went_on else content_text(own.get("content")) or output  # without words for the model
+        elif output.startswith(_SAVED) and text(own, "stdout"):
+            output = _beginning(obj(own))
+        elif _NO_OUTPUT.fullmatch(output):
+            output = ""
         if (begun := self._list.open.pop(call_id, None)) is not None:
             if is_error:
                 yield from self.calls.start(call_id, begun[0], begun[1], agent=agent, ts=ts)
@@ -234,7 +243,9 @@ class Claude(Adapter):
 
     def _retry(self, message: Object) -> Iterator[Event]:
         why = message_of(message.get("error")) or text(message, "error_message")
-        yield ev.Warning(message=f"retrying: {why}" if why else "retrying")
+        attempt, most = number(message, "attempt"), number(message, "max_retries")
+        count = f" ({attempt} of {most})" if attempt and most else ""
+        yield ev.Warning(message=f"retrying{count}: {why}" if why else f"retrying{count}")
 
     def _notice(self, message: Object) -> Iterator[Event]:
         said = text(message, "content", "message", "text") or message_of(message.get("error"))
@@ -326,6 +337,16 @@ class Streamed:
         if index not in self._names:
             self._begin(index, text(delta, "type").removesuffix("_delta"))
         return self._names[index][0], text(delta, "text", "thinking"), self._names[index][1]
+
+
+_WENT_ON = "It works in the background."
+
+
+def _beginning(own: Object) -> str:
+    """The output itself, as far as the stream has it, and where the whole is."""
+    size, place = number(own, "persistedOutputSize"), text(own, "persistedOutputPath")
+    whole = f"{size:,} bytes in all" if size is not None else "cut off here"
+    return text(own, "stdout").rstrip("\n") + f"\n… {whole}" + (f": {place}" if place else "")
 
 
 def _name(key: str, kind: str, count: int) -> str:

@@ -80,7 +80,7 @@ class Gemini(Adapter):
 
     def _error(self, message: Object) -> Iterator[Event]:
         notice = ev.Warning if text(message, "severity") == "warning" else ev.Error
-        yield notice(message=text(message, "message"), ts=moment(message, "timestamp"))
+        yield notice(message=message_of(text(message, "message")), ts=moment(message, "timestamp"))
 
     def _result(self, message: Object) -> Iterator[Event]:
         status, ts, stats = text(message, "status"), moment(message, "timestamp"), obj(message, "stats")

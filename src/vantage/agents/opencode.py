@@ -14,6 +14,9 @@ TOOLS = {
     "codesearch": Native("web_search"),
 }
 _DETAILS = ("diff", "exit")
+_INVALID = "invalid"
+"""The tool that stands for one that does not exist, or that was called with arguments it does not take."""
+_NO_OUTPUT = "(no output)"
 _MORE = "tool-calls"
 """Why a step ends when the turn goes on."""
 
@@ -54,7 +57,12 @@ class OpenCode(Adapter):
         part, agent = obj(message, "part"), self._agent(message)
         state = obj(part, "state")
         call_id, status, time = text(part, "callID", "id"), text(state, "status"), obj(state, "time")
-        tool, args = native(TOOLS, text(part, "tool"), state.get("input"))
+        given, refused = state.get("input"), ""
+        if text(part, "tool") == _INVALID and text(given, "tool"):
+            refused = text(given, "error") or text(state, "output")
+            tool, args = _INVALID, {"tool": text(given, "tool")}  # what it was given is not said
+        else:
+            tool, args = native(TOOLS, text(part, "tool"), given)
         yield from self.calls.start(call_id, tool, args, agent=agent, ts=moment(time, "start"))
         if status not in ("completed", "error"):
             return
@@ -62,9 +70,9 @@ class OpenCode(Adapter):
         details = {key: metadata[key] for key in _DETAILS if metadata.get(key) is not None}
         yield from self.calls.end(
             call_id,
-            task_report(text(state, "output")),
-            is_error=status == "error",
-            error=message_of(state.get("error")) or None,
+            "" if refused or text(state, "output") == _NO_OUTPUT else task_report(text(state, "output")),
+            is_error=status == "error" or bool(refused),
+            error=refused or message_of(state.get("error")) or None,
             details=details or None,
             agent=agent,
             ts=moment(time, "end"),

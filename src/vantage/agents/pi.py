@@ -14,7 +14,7 @@ _SILENT = (
     "auto_compaction_end", "auto_retry_end", "session_info", "model_change", "thinking_level_change", "compaction",
     "branch_summary", "label", "custom", "session_info_changed", "thinking_level_changed", "model_changed",
     "bash_execution_update", "entry_appended", "summarization_retry_scheduled", "summarization_retry_attempt_start",
-    "summarization_retry_finished",
+    "summarization_retry_finished", "context_edit",
 )  # fmt: skip
 _SILENT_ROLES = ("system", "branchSummary", "compactionSummary")
 _BLOCKS = {"text": "text", "thinking": "thinking"}
@@ -56,8 +56,19 @@ class Pi(Adapter):
         self._unnumbered: set[str] = set()
         """Kinds of blocks of this message whose deltas did not say which block they belong to."""
         self._usage: dict[str, int | float] = {}
+        self._failed: list[Event] = []
+        """The error that a message ended with: a retry, which is told next, gives it as its reason."""
         self._began: int | None = None
         self._last: int | None = None
+
+    def feed(self, message: Object) -> list[Event]:
+        kind = self.kind(message)
+        goes_on = kind in ("turn_end", "auto_retry_start") or (kind == "agent_end" and message.get("willRetry") is True)
+        return [*([] if goes_on else self.finish()), *super().feed(message)]
+
+    def finish(self) -> list[Event]:
+        failed, self._failed = self._failed, []
+        return failed
 
     # messages
 
@@ -126,7 +137,7 @@ class Pi(Adapter):
         if reason == "aborted":
             yield ev.Canceled(message=said)
         elif reason == "error" or said:
-            yield ev.Error(message=said)
+            self._failed = [ev.Error(message=said)]
 
     def _blocks(self, message: Object, say: Callable[..., Iterator[Event]]) -> Iterator[Event]:
         """The texts of a message, by whichever way they are to be said."""
@@ -187,6 +198,8 @@ class Pi(Adapter):
                 yield from self._tool_result(result)
 
     def _agent_end(self, message: Object) -> Iterator[Event]:
+        if message.get("willRetry") is True:
+            return
         if self._began is not None and self._last is not None:
             self._usage["duration_ms"] = max(self._last - self._began, 0)
         last = next((one for one in reversed(objects(message, "messages")) if text(one, "role") == "assistant"), {})
@@ -196,6 +209,7 @@ class Pi(Adapter):
     def _retry(self, message: Object) -> Iterator[Event]:
         attempt, most = number(message, "attempt"), number(message, "maxAttempts")
         why = message_of(message.get("errorMessage"))
+        self._failed = []
         yield ev.Warning(message=f"retrying ({attempt} of {most}): {why}")
 
     def _compaction_end(self, message: Object) -> Iterator[Event]:
