@@ -518,3 +518,82 @@ def test_nesting_without_end():
     deep = '{"type": "assistant", "message": {"content": ' + "[" * 5000 + "]" * 5000 + "}}"
     for item in read(lines(deep, deep.replace("assistant", "brand_new"))):
         assert isinstance(item, StrayLine | ev.UnknownEvent)
+
+
+# streams that are logged on their way
+
+
+def test_server_sent_events_may_begin_with_any_field():
+    event = {"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "Hello."}
+    served = b": connected\r\n\r\nretry: 1000\r\nevent: message\r\nid: 7\r\ndata: " + lines(event) + b": ping\n"
+    assert page(read(served)) == "• Hello.\n"
+    strays = read(b"event: message\nid: 7\nDEBUG\n" + lines(event) + b"id: 8\n")
+    assert [item.text for item in of(strays, StrayLine)] == ["event: message", "id: 7", "DEBUG", "id: 8"]
+    assert [item.number for item in of(strays, StrayLine)] == [1, 2, 3, 5]
+
+
+def test_what_a_user_says_in_pieces_is_one_message():
+    def piece(kind: str, message_id: str = "u", **more: str) -> dict:
+        return {"type": f"TEXT_MESSAGE_{kind}", "messageId": message_id, **more}
+
+    said = [piece("START", role="user"), piece("CONTENT", delta="Fix "), piece("CONTENT", delta="it.")]
+    answer = [piece("START", "a", role="assistant"), piece("CONTENT", "a", delta="Done.")]
+    assert page(read(lines(*said, piece("END"), *answer))) == "› Fix it.\n\n• Done.\n"
+    assert page(read(lines(*said, *answer))) == "› Fix it.\n\n• Done.\n"
+    assert page(read(lines(*said))) == "› Fix it.\n"
+
+
+def test_a_command_in_the_clients_terminal_says_how_it_ended():
+    ended = {item.tool_call_id: item.details for item in of(fixture("acp/proxied"), ev.ToolEnd)}
+    assert ended["c3"] == {"exit_code": 2}
+
+
+def test_both_sides_of_acp_count_their_requests():
+    def rpc(**fields: object) -> dict:
+        return {"jsonrpc": "2.0", "id": 1, **fields}
+
+    prompt = rpc(method="session/prompt", params={"prompt": [{"type": "text", "text": "Go"}]})
+    asks = rpc(method="fs/read_text_file", params={"path": "/a"})
+    refused = rpc(error={"code": -32603, "message": "Internal error", "data": {"details": "no such file"}})
+    items = read(lines(prompt, asks, refused))
+    assert [item.message for item in of(items, ev.Error)] == ["Internal error: no such file"]
+    assert of(items, ev.TurnComplete) == []
+    items = read(lines(prompt, asks, rpc(result={"content": "x"}), refused))
+    assert [item.finish for item in of(items, ev.TurnComplete)] == ["error"]
+
+
+def test_codex_events_over_mcp_are_what_its_older_stream_had():
+    older = (FOLDER / "codex/older.jsonl").read_text().splitlines()[2:]
+    wrapped = [{"jsonrpc": "2.0", "method": "codex/event", "params": json.loads(line)} for line in older]
+    assert read(lines(*wrapped)) == read(lines(*older))
+
+
+def test_no_picture_is_shown_as_text():
+    call = {"type": "tool_use", "id": "1", "name": "shoot", "input": {}}
+    for part in (
+        {"type": "input_image", "image_url": "data:image/png;base64,QUFB"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUFB"}},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUFB"}},
+    ):
+        result = {"type": "tool_result", "tool_use_id": "1", "content": [part]}
+        said = [
+            {"type": "assistant", "message": {"content": [call]}},
+            {"type": "user", "message": {"content": [result]}},
+        ]
+        assert page(read(lines(*said))) == "• Tool shoot {}\n  └ [image/png]\n"
+
+
+def test_questions_to_a_person_and_what_was_answered():
+    options = [{"label": "Red", "description": "…"}, {"label": "Blue", "description": "…"}]
+    one, two = {"question": "Which colour?", "options": options}, {"question": "How many?", "options": []}
+    for questions, shown in (
+        ([one], "• Asked Which colour?\n  └ 1. Red\n    2. Blue\n    Blue it is.\n"),
+        ([one, two], "• Asked\n  └ Which colour?\n    1. Red\n    2. Blue\n    How many?\n    Blue it is.\n"),
+    ):
+        call = {"type": "tool_use", "id": "1", "name": "AskUserQuestion", "input": {"questions": questions}}
+        result = {"type": "tool_result", "tool_use_id": "1", "content": "Blue it is."}
+        said = [
+            {"type": "assistant", "message": {"content": [call]}},
+            {"type": "user", "message": {"content": [result]}},
+        ]
+        assert page(read(lines(*said))) == shown

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from vantage import events as ev
 from vantage.agents.acp_calls import described, details_of, exit_code, output_of
-from vantage.agents.adapter import Adapter, Known, nothing, silent, unknown
-from vantage.agents.values import Object, content_text, message_of, number, obj, objects, text
+from vantage.agents.adapter import Adapter, Known, silent, unknown
+from vantage.agents.values import Object, content_text, message_of, number, obj, objects, text, whole_number
 from vantage.events import Agent, Event, Json
 
 _UPDATE = "session/update"
@@ -27,7 +27,9 @@ _USAGE = {
     "thoughtTokens": "reasoning_tokens",
 }
 _ENDED = ("completed", "failed", "cancelled", "canceled")
-_PROMPT = "session/prompt"
+_PROMPT, _PERMISSION = "session/prompt", "session/request_permission"
+_OF_CLIENTS = ("fs/", "terminal/")
+_OF_TERMINALS = ("terminal/output", "terminal/wait_for_exit")
 
 
 class Acp(Adapter):
@@ -36,9 +38,10 @@ class Acp(Adapter):
         self.known = {
             _UPDATE: Known(self._update),
             _PROMPT: Known(self._prompt),
-            "terminal/output": Known(self._asked_output),
+            _PERMISSION: Known(self._permission),
+            **dict.fromkeys(_OF_TERMINALS, Known(self._asked_terminal)),
             "response": Known(self._response),
-            "request": Known(nothing),
+            "request": Known(self._request),
         }
         self._updates: dict[str, Known] = {
             "user_message_chunk": Known(self._user),
@@ -67,7 +70,15 @@ class Acp(Adapter):
         self._terminals: dict[str, str] = {}
         """Terminal → the call that has it."""
         self._asked: dict[str, str] = {}
-        """Request → the terminal whose output it asks for."""
+        """Request → the terminal whose output or end it asks for."""
+        self._prompts: set[str] = set()
+        """Prompts that are not answered yet."""
+        self._client_asked: set[str] = set()
+        """What agents ask of their clients, and is not answered yet: both sides count their requests from the start."""
+        self._permissions: dict[str, tuple[str, list[str]]] = {}
+        """Request → the call that asks for leave, and which answers refuse it."""
+        self._codes: dict[str, int] = {}
+        """Terminal → how its command ended."""
         self._steps: list[Object] | None = None
         self._usage: dict[str, Any] = {}
         self._idle = True
@@ -105,24 +116,60 @@ class Acp(Adapter):
     def _prompt(self, message: Object) -> Iterator[Event]:
         self._prompted = content_text(obj(message, "params").get("prompt"))
         self._idle = False
+        self._prompts.add(str(message.get("id")))
         if self._prompted:
             yield ev.UserMessage(text=self._prompted)
 
-    def _asked_output(self, message: Object) -> tuple[Event, ...]:
-        self._asked[str(message.get("id"))] = text(message.get("params"), "terminalId")
+    def _request(self, message: Object) -> tuple[Event, ...]:
+        if text(message, "method").startswith(_OF_CLIENTS):
+            self._client_asked.add(str(message.get("id")))
         return ()
 
+    def _asked_terminal(self, message: Object) -> tuple[Event, ...]:
+        self._asked[str(message.get("id"))] = text(message.get("params"), "terminalId")
+        return self._request(message)
+
+    def _permission(self, message: Object) -> Iterator[Event]:
+        """Whether a call may be made. It may say more of the call than was said before, or be the first word of it."""
+        params = obj(message, "params")
+        call, options = obj(params, "toolCall"), objects(params, "options")
+        refusals = [text(one, "optionId") for one in options if text(one, "kind").startswith("reject")]
+        self._client_asked.add(str(message.get("id")))
+        if call_id := text(call, "toolCallId"):
+            self._permissions[str(message.get("id"))] = (call_id, refusals)
+            yield from self._call(call)
+
     def _response(self, message: Object) -> Iterator[Event]:
+        number_of = str(message.get("id"))
         if message.get("error"):
-            yield ev.Error(message=message_of(message["error"]))
+            yield ev.Error(message=_said(message["error"]))
+            if number_of in self._client_asked:
+                self._client_asked.discard(number_of)
+            elif number_of in self._prompts:
+                self._prompts.discard(number_of)
+                yield from self._turn_over("error")
             return
         result = obj(message, "result")
-        reason = text(result, "stopReason")
-        if "output" in result and (terminal := self._asked.pop(str(message.get("id")), "")):
-            yield from self._printed(self._terminals.get(terminal, ""), text(result, "output"), "replace")
-        elif reason:
+        reason, outcome = text(result, "stopReason"), obj(result, "outcome")
+        if not reason:
+            self._client_asked.discard(number_of)
+        if reason:
+            self._prompts.discard(number_of)
             self._usage |= _usage(result)
             yield from self._turn_over(reason)
+        elif outcome and number_of in self._permissions:
+            call_id, refusals = self._permissions.pop(number_of)
+            if call_id in self._pending and text(outcome, "optionId") in refusals:
+                self._pending[call_id]["_refused"] = True
+        elif number_of in self._asked and ("output" in result or "exitCode" in result):
+            yield from self._terminal_said(self._asked.pop(number_of), result)
+
+    def _terminal_said(self, terminal: str, result: Object) -> Iterator[Event]:
+        code = whole_number(result, "exitCode")
+        code = whole_number(result.get("exitStatus"), "exitCode") if code is None else code
+        if code is not None:
+            self._codes[terminal] = code
+        yield from self._printed(self._terminals.get(terminal, ""), text(result, "output"), "replace")
 
     def _turn_over(self, reason: str) -> Iterator[Event]:
         yield from self.finish()
@@ -201,9 +248,13 @@ class Acp(Adapter):
 
     def _end(self, call_id: str, call: Object) -> Iterator[Event]:
         self._pending.pop(call_id, None)
+        terminals = [terminal for terminal, one in self._terminals.items() if one == call_id]
+        ended = [self._codes[terminal] for terminal in terminals if terminal in self._codes]
+        call = {**call, "_exit_code": ended[-1]} if ended else call
         status, output = text(call, "status"), output_of(call)
         failed = status != "completed" and not exit_code(call)
         said = message_of(call.get("rawOutput")) if failed and not output else ""
+        said = said or ("it was refused" if failed and not output and call.get("_refused") else "")
         yield from self.calls.end(
             call_id,
             output or None,
@@ -258,6 +309,15 @@ class Acp(Adapter):
             self._idle = False
         elif text(update, "state") == "idle" and not self._idle:
             yield from self._turn_over(text(update, "stopReason") or "end_turn")
+
+
+def _said(error: Json) -> str:
+    """JSON-RPC's own words say little ("Internal error"): what there is besides is in the data."""
+    said = text(error, "message")
+    more = message_of(error.get("data")) if said and isinstance(error, dict) and error.get("data") else ""
+    details = text(error.get("data"), "details") if isinstance(error, dict) else ""
+    more = details or (more if isinstance(more, str) and not more.startswith("{") else "")
+    return f"{said}: {more}" if more and more not in said else said or message_of(error)
 
 
 def _usage(result: Object) -> dict[str, Json]:

@@ -2,16 +2,19 @@
 
 import difflib
 import re
+import shlex
 from collections.abc import Callable
 
 from vantage.agents.tools import mcp_tool, native, task_report
 from vantage.agents.values import Object, content_text, obj, objects, text, whole_number
-from vantage.events import Json
+from vantage.events import Json, compact_json
 from vantage.timeline.calls import parse_json
 from vantage.timeline.tools import presenter_for
 
 _PATH = ("path", "file_path", "filePath", "abs_path", "absolute_path")
 _CONTEXT = 3
+_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+"""A command's output as agents quote it for a reader of markdown."""
 _SERVED = re.compile(r"(\S+) \((\S+) MCP Server\)")
 _OURS = re.compile(r"mcp_+([a-zA-Z0-9-]+)_+(pty_[a-z]+(?:_[a-z]+)*)(?=__|-|$)")
 """Gemini's calls are named after their tools, and say nothing else of them."""
@@ -63,6 +66,8 @@ def _execute(call: Object) -> tuple[str, Json]:
     raw = obj(call, "rawInput")
     title = _title(call)
     command = raw.get("command", raw.get("cmd")) or (title if presenter_for(title) is None else "")
+    if isinstance(command, str) and isinstance(more := raw.get("args"), list) and more:
+        command = " ".join([command, shlex.join(map(str, more))])
     return "shell", {"command": command} if command else None
 
 
@@ -98,6 +103,11 @@ def _move(call: Object) -> tuple[str, Json]:
     return "apply_patch", {"patch": patch}
 
 
+def _switch_mode(call: Object) -> tuple[str, Json]:
+    raw = call.get("rawInput")
+    return ("exit_plan_mode", raw) if text(raw, "plan") else (_title(call) or "switch_mode", raw)
+
+
 def _search(call: Object) -> tuple[str, Json]:
     raw = obj(call, "rawInput")
     pattern = text(raw, "pattern", "query", "regex") or _title(call)
@@ -121,6 +131,7 @@ _KINDS: dict[str, Callable[[Object], tuple[str, Json]]] = {
     "move": _move,
     "search": _search,
     "fetch": _fetch,
+    "switch_mode": _switch_mode,
 }
 
 
@@ -144,15 +155,24 @@ def output_of(call: Object) -> str:
     """What a call has answered, as text. A diff is its call's, and a terminal's output comes by itself."""
     said = [content_text(part.get("content")) for part in objects(call, "content") if text(part, "type") == "content"]
     if any(said):
-        return task_report("\n".join(said))
+        output = task_report("\n".join(said))
+        fenced = _FENCED.fullmatch(output) if text(call, "kind") == "execute" else None
+        return fenced[1] if fenced else output
     raw = call.get("rawOutput")
     if isinstance(raw, dict):
-        return text(raw, "output", "formatted_output", "aggregated_output", "stdout", "content")
-    return raw if isinstance(raw, str) else ""
+        return text(raw, "output", "formatted_output", "aggregated_output", "stdout", "content") or _as_it_is(call, raw)
+    return raw if isinstance(raw, str) else content_text(raw) if isinstance(raw, list) else ""
+
+
+def _as_it_is(call: Object, raw: Object) -> str:
+    """An answer in fields that nobody knows, of a tool that nobody knows: all of it."""
+    return compact_json(raw) if raw and presenter_for(described(call)[0]) is None else ""
 
 
 def exit_code(call: Object) -> int | None:
     ended, raw = obj(call, "_meta", "terminal_exit"), call.get("rawOutput")
+    if isinstance(known := call.get("_exit_code"), int):
+        return known
     for place in (ended, raw, obj(raw, "metadata")):
         if (code := whole_number(place, "exit_code", "exitCode", "exit")) is not None:
             return code

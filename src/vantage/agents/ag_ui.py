@@ -36,7 +36,7 @@ class AgUi(Adapter):
             "TEXT_MESSAGE_START": Known(self._text_start),
             "TEXT_MESSAGE_CONTENT": Known(self._text),
             "TEXT_MESSAGE_CHUNK": Known(self._text),
-            "TEXT_MESSAGE_END": Known(nothing),
+            "TEXT_MESSAGE_END": Known(self._text_end),
             "REASONING_MESSAGE_START": Known(self._text_start),
             "REASONING_MESSAGE_CONTENT": Known(self._text),
             "REASONING_MESSAGE_CHUNK": Known(self._text),
@@ -62,16 +62,21 @@ class AgUi(Adapter):
         self._count = 0
         self._heard: set[str] = set()
         """Messages that were said, so that a snapshot says only the others."""
+        self._typed: list[str] = []
+        """What the user is saying."""
         self._began: int | None = None
 
     def feed(self, message: Object) -> list[Event]:
         kind = self.kind(message)
         closed = [] if kind == "TOOL_CALL_CHUNK" or not self._chunked else list(self._release(self._chunked))
+        if self._typed and not (kind.startswith("TEXT_MESSAGE") and text(message, "messageId") in ("", self._message)):
+            closed += self._user_said()
         return [*closed, *super().feed(message)]
 
     def finish(self) -> list[Event]:
         """Calls whose arguments never ended are shown with what there is of them."""
-        return [event for call_id in list(self._held) for event in self._release(call_id)]
+        held = [event for call_id in list(self._held) for event in self._release(call_id)]
+        return [*self._user_said(), *held]
 
     # runs
 
@@ -118,10 +123,17 @@ class AgUi(Adapter):
         name, piece, ts = self._open(message, opens=False), text(message, "delta"), moment(message, "timestamp")
         reasoning = self.kind(message).startswith(_REASONING)
         if self._roles.get(name) == "user" and not reasoning:
-            if piece:
-                yield ev.UserMessage(text=piece, ts=ts)
+            self._typed.append(piece)
             return
         yield from self.speech.delta(name, piece, reasoning=reasoning, ts=ts)
+
+    def _text_end(self, message: Object) -> list[Event]:  # noqa: ARG002
+        return self._user_said()
+
+    def _user_said(self) -> list[Event]:
+        """What the user says comes in pieces too, and is one message."""
+        said, self._typed = "".join(self._typed), []
+        return [ev.UserMessage(text=said)] if said else []
 
     def _snapshot(self, message: Object) -> Iterator[Event]:
         yield from self._history(objects(message, "messages"))

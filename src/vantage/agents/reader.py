@@ -39,6 +39,10 @@ _BEFORE = re.compile(
 _FIELD = re.compile(rb"(?:event|id|retry)?:")
 
 
+_FIRST_FIELD = re.compile(rb"(?:event: ?[\w./-]+|id: ?[\w./-]+|retry: ?\d+|:[^{]*)\r?")
+"""How server-sent events may begin, before their first data."""
+
+
 class StrayLine(NamedTuple):
     """A line that is no message: a warning of some program's, half a message, JSON that is no object."""
 
@@ -71,6 +75,8 @@ class StreamReader:
         self._pending: list[bytes] = []
         self._number = 0
         self._server_sent = False
+        self._fields: list[StrayLine] = []
+        """Lines that are fields of server-sent events if data follows, and strays if not."""
 
     def feed(self, data: bytes) -> list[Item]:
         """Takes the next bytes, cut anywhere. Gives what the lines that are now complete say."""
@@ -86,7 +92,7 @@ class StreamReader:
     def finish(self) -> list[Item]:
         """The input has ended, perhaps within a line or a turn. What is open stays open."""
         last, self._pending = b"".join(self._pending), []
-        out = self._line(last) if last else []
+        out = [*(self._line(last) if last else []), *self._no_fields()]
         adapter = self._adapters.get(self.source or "")
         return [*out, *self._cleaned(adapter.finish() if adapter else [])]
 
@@ -94,6 +100,23 @@ class StreamReader:
         self._number += 1
         if not line.strip() or (self._server_sent and _FIELD.match(line) and not line.startswith(b"data:")):
             return []
+        if not self._server_sent:
+            if _FIRST_FIELD.fullmatch(line):
+                self._fields.append(
+                    StrayLine(self._number, decode(line.rstrip(b"\r")), "not JSON: a field without data")
+                )
+                return []
+            if self._fields and line.startswith(b"data:"):
+                self._fields, self._server_sent = [], True
+            elif self._fields:
+                return [*self._no_fields(), *self._whole_line(line)]
+        return self._whole_line(line)
+
+    def _no_fields(self) -> list[Item]:
+        strays, self._fields = self._fields, []
+        return list(strays)
+
+    def _whole_line(self, line: bytes) -> list[Item]:
         if self._redaction is None and names_our_tool(line):
             self._redaction = Redaction()
         try:
