@@ -51,7 +51,7 @@ def test_the_screen_first_and_then_what_changes(vantage, server, work):
     cursor = terminal.window.cursor
     assert (cursor.row, cursor.col, cursor.visible) == (3, 1, True)
     assert (terminal.window.title, terminal.window.alt_screen) == ("A title", True)
-    assert terminal.bar == f"{work} · keyboard: agent, typing takes it · Ctrl-\\ leaves · 60x12"
+    assert terminal.bar == f"Ctrl-\\ leaves · {work} · keyboard: agent, typing takes it · 60x12"
     server.pty(work, "send", data="more\r")
     terminal.wait_for(lambda t: t.lines[4].startswith("more"))
     left(terminal)
@@ -104,12 +104,12 @@ def test_a_smaller_window_shows_the_part_with_the_cursor(vantage, server, work):
     terminal = vantage.in_terminal("attach", work, columns=30, lines=6)
     terminal.wait_for(lambda t: t.lines[4].startswith("$"))
     assert [line.split()[:2] for line in terminal.lines[:4]] == [["row", str(number)] for number in (7, 8, 9, 10)]
-    assert terminal.bar.startswith(f"{work} · keyboard")
+    assert terminal.bar.startswith(f"Ctrl-\\ leaves · {work}"), "the way out is not what is cut"
     server.pty(work, "send", data="x" * 40)
     terminal.wait_for(lambda t: t.lines[4].endswith("xxx"))
     assert terminal.lines[0].endswith("end|"), "it has moved to the right with the cursor"
     terminal.resize(70, 14)
-    terminal.wait_for(lambda t: "Ctrl-\\ leaves" in t.bar and t.lines[0].startswith("row 1 "))
+    terminal.wait_for(lambda t: "keyboard: agent" in t.bar and t.lines[0].startswith("row 1 "))
     assert terminal.lines[10] == "$ " + "x" * 40
     assert (server.pty(work, "status")["cols"], server.pty(work, "status")["rows"]) == (60, 12), "nobody resizes it"
     left(terminal)

@@ -194,7 +194,8 @@ class Attachment:
             how = "keyboard: you" if self._mine else f"keyboard: {keyboard}"
             if not self._mine and not self._read_only:
                 how += ", typing takes it"
-        about = [self._conversation, how, "Ctrl-\\ leaves", self._view.size, self._view.part]
+        # the way out first: a narrow window cuts what stands behind
+        about = ["Ctrl-\\ leaves", self._conversation, how, self._view.size, self._view.part]
         return " · ".join(filter(None, about))
 
     # what is typed
