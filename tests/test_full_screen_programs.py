@@ -61,8 +61,10 @@ async def test_tmux(home, tmp_path):
         assert (await t.wait_for({"screen": "[inner]"})).matched  # its status line, not the echo of the command
         await t.send("echo answer-$((6*7))\r")
         assert (await t.wait_for({"screen": "answer-42"})).matched  # a bare 42 may stand in a path
-        await t.keys(["C-b", "%"])
-        assert (await t.wait_for({"screen": "│"})).matched
+        await t.wait_for({"quiet_ms": 20})  # what comes within a millisecond of typed text is pasted, for tmux
+        await t.keys(["C-b", "%", "C-b", '"'])
+        assert (await t.wait_for({"all": [{"screen": "│"}, {"screen": "├"}]})).matched
+        await t.wait_for({"quiet_ms": 20})
         await t.keys(["C-b", "d"])
         assert (await t.wait_for("EOF", session_id=session.session_id)).matched
         assert "detached" in (await t.read_block(session.block_id)).output
@@ -72,13 +74,21 @@ async def test_tmux(home, tmp_path):
 
 TASKS = """
 from textual.app import App
-from textual.widgets import Button, Label
+from textual.widgets import Button, Input, Label
 
 
 class Tasks(App):
     def compose(self):
         yield Label("nothing done", id="said")
         yield Button("Finish it", id="finish")
+        yield Input()
+
+    def on_descendant_focus(self, event):
+        if isinstance(event.widget, Input):
+            self.query_one("#said").update("who are you?")
+
+    def on_input_submitted(self, event):
+        self.query_one("#said").update(f"thank you, {event.value}")
 
     def on_button_pressed(self):
         self.query_one("#said").update("all done")
@@ -92,7 +102,7 @@ Tasks().run()
 
 
 async def test_a_textual_app(home, tmp_path):
-    """With keys, and with the mouse on what is visible."""
+    """With keys, with text, and with the mouse on what is visible."""
     (tmp_path / "tasks.py").write_text(TASKS)
     async with agent_terminal(home, cols=60, rows=16) as t:
         session = await t.exec_interactive(f"{sys.executable} {tmp_path}/tasks.py")
@@ -101,6 +111,10 @@ async def test_a_textual_app(home, tmp_path):
         assert (await t.wait_for({"screen": "a key was pressed"})).matched
         await t.mouse("click", on_text="Finish it")
         assert (await t.wait_for({"screen": "all done"})).matched
+        await t.keys(["Tab"])
+        assert (await t.wait_for({"screen": "who are you?"})).matched
+        await t.send("Ada\n")
+        assert (await t.wait_for({"screen": "thank you, Ada"})).matched, "a line end is Enter, not Ctrl-J"
         await t.keys(["C-q"])
         assert (await t.wait_for("EOF", session_id=session.session_id)).matched
         assert not (await t.read_screen()).alt_screen

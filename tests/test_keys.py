@@ -24,7 +24,7 @@ LEGACY = {
     "C-M-x": b"\x1b\x18", "M-C-x": b"\x1b\x18", "S-F5": b"\x1b[15;2~", "S-Tab": b"\x1b[Z", "BackTab": b"\x1b[Z",
     "S-a": b"A", "S-Up": b"\x1b[1;2A", "C-Right": b"\x1b[1;5C", "C-M-S-End": b"\x1b[1;8F", "C-Delete": b"\x1b[3;5~",
     "M-Enter": b"\x1b\r", "C-Backspace": b"\x08", "M-Backspace": b"\x1b\x7f", "Up*3": b"\x1b[A" * 3, "x*4": b"xxxx",
-    "**2": b"**", "C-c*2": b"\x03\x03", "enter": b"\r", "PGUP": b"\x1b[5~", "Esc": b"\x1b", "C--": None,
+    "**2": b"**", "enter": b"\r", "PGUP": b"\x1b[5~", "Esc": b"\x1b", "C--": None,
     "Ctrl-c": b"\x03",
     "Shift-F5": b"\x1b[15;2~",
 }  # fmt: skip
@@ -75,6 +75,12 @@ def test_escape_and_what_follows_come_in_pieces():
     assert encode_keys(["a", "Escape"], Modes()) == [b"a\x1b"]
     assert encode_keys(["Escape", "a"], Modes(kitty_flags=1)) == [b"\x1b[27ua"]
     assert encode_keys([], Modes()) == []
+
+
+def test_keys_that_mean_nothing_in_a_paste_come_in_pieces():
+    assert encode_keys(["C-b", "%", "C-b", "d"], Modes()) == [b"\x02%", b"\x02d"]
+    assert encode_keys(["a", "Alt-x", "Down*2"], Modes()) == [b"a", b"\x1bx\x1b[B\x1b[B"]
+    assert encode_keys(["C-n*2"], Modes()) == [b"\x0e", b"\x0e"]
 
 
 @pytest.mark.parametrize(

@@ -466,3 +466,14 @@ async def test_yes_is_interrupted(home, kind):
         block = (await t.read_block(session.block_id)).block
         assert (block.exit_code, block.done_because) == (130, "mark")
         assert (await t.exec_block("echo on")).output == "on\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "seen"), [("a\nb", "61 0d 62"), ("a\r\nb", "61 0d 62"), ("a\rb", "61 0d 62"), (b"a\nb", "61 0a 62")]
+)
+async def test_line_ends_of_a_text_are_enter(home, data, seen):
+    async with agent_terminal(home) as t:
+        await t.exec_interactive("stty raw -echo; echo ready; head -c 3 | od -An -tx1; stty sane")
+        await t.wait_for("ready")
+        await t.send(data)
+        assert (await t.wait_for(seen)).matched

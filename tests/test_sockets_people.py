@@ -64,6 +64,18 @@ async def test_typing_needs_the_keyboard(server):
             assert (await socket.error())["code"] == "not_running"
 
 
+async def test_what_a_person_types_goes_as_it_is(server):
+    """Ctrl-J is no Enter."""
+    with server.conversation() as c:
+        async with open_socket(server) as socket:
+            await socket.watch(c, "screen")
+            server.pty(c, "exec_interactive", command="stty raw -echo; echo ready; head -c 2 | od -An -tx1; stty sane")
+            server.pty(c, "wait_for", match="ready")
+            await socket.say("take_keyboard", c)
+            await socket.say("input", c, data="\n\r")
+            await socket.on_screen(c, "0a 0d")
+
+
 async def test_a_secret_is_typed_as_one_and_told_to_nobody(server):
     with server.conversation() as c:
         async with open_socket(server) as socket:

@@ -312,6 +312,8 @@ async def _type(_: "Manager", conversation: "Conversation", asked: Typed) -> Res
         raise Invalid("input takes one of data and keys", hint="data is text, keys are names of keys")
     if "keys" in given:
         return await conversation.terminal.keys(given["keys"], by=by)
+    if not given.get("paste"):
+        given["data"] = given["data"].encode()  # a person's Ctrl-J is no Enter
     return await conversation.terminal.send(**given, by=by)
 
 

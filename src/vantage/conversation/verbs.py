@@ -24,7 +24,7 @@ from vantage.errors import (
 )
 from vantage.ptyhost import protocol, shells
 from vantage.terminal.blocks import Block, Span
-from vantage.terminal.keys import encode_keys
+from vantage.terminal.keys import ESCAPE, encode_keys
 from vantage.terminal.keys import paste as paste_bytes
 from vantage.terminal.match import condition
 from vantage.terminal.modes import EXPECTS_COMMAND
@@ -45,6 +45,8 @@ COMMAND_OVER = "]133;D;"
 """A short command's whole output is told at once, when this mark is in it."""
 ESCAPE_S = 0.1
 """Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
+KEY_S = 0.003
+"""Between keys that a program would otherwise take for a paste: tmux does when less than a millisecond is between."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -231,8 +233,11 @@ class AgentTerminal(ReadingVerbs):
         secret: bool = False,
         by: str = AGENT,
     ) -> results.Cursor:
-        """Types into whatever runs. `paste` brackets the text where the program asked for that."""
-        text = data.encode() if isinstance(data, str) else bytes(data)
+        """Types into whatever runs. Line ends of a text are Enter, as on a keyboard; bytes go as they are.
+
+        `paste` brackets it where the program asked for that.
+        """
+        text = data.replace("\r\n", "\r").replace("\n", "\r").encode() if isinstance(data, str) else bytes(data)
         if len(text) > MOST_SEND:
             raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
         if paste and self.session.terminal.screen is not None:
@@ -242,7 +247,7 @@ class AgentTerminal(ReadingVerbs):
     async def keys(self, keys: list[str] | str, *, session_id: str | None = None, by: str = AGENT) -> results.Cursor:
         """Presses keys by name, encoded for the modes the program has set."""
         pieces = encode_keys([keys] if isinstance(keys, str) else keys, self.screen().modes)
-        return await self._input(pieces, session_id, pause=ESCAPE_S, by=by)
+        return await self._input(pieces, session_id, by=by)
 
     async def mouse(
         self,
@@ -284,7 +289,6 @@ class AgentTerminal(ReadingVerbs):
         *,
         secret: bool = False,
         check: str = "open",
-        pause: float = 0,
         by: str = AGENT,
     ) -> results.Cursor:
         await self._check_input(session_id, by)
@@ -297,8 +301,8 @@ class AgentTerminal(ReadingVerbs):
             self._entered = self.session.state.cycle
         size, written = sum(map(len, pieces)), 0
         for number, piece in enumerate(pieces):
-            if number and pause:
-                await asyncio.sleep(pause)
+            if number:
+                await asyncio.sleep(ESCAPE_S if pieces[number - 1].endswith(ESCAPE) else KEY_S)
             for start in range(0, len(piece), PIECE):
                 part = piece[start : start + PIECE]
                 answer = await self.session.ask("input", data=protocol.encode_data(part), check=check)

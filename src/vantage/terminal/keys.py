@@ -13,6 +13,7 @@ from vantage.errors import InputError, nearest_word
 from vantage.terminal.engines.values import Modes
 
 MOST_REPEATS = 1000
+ESCAPE = b"\x1b"
 SHIFT, ALT, CONTROL = 1, 2, 4
 _MODIFIERS = {"C": CONTROL, "Ctrl": CONTROL, "M": ALT, "Alt": ALT, "S": SHIFT, "Shift": SHIFT}
 
@@ -107,14 +108,15 @@ def _shifted(text: str, name: str, modifiers: int) -> tuple[str, int]:
 def encode_keys(keys: Iterable[str], modes: Modes) -> list[bytes]:
     """The bytes of several keys, in pieces that must be written with a pause between them.
 
-    There is one piece, unless an Escape is followed by something: read at once, the two would be Alt with that key.
+    What follows an Escape is a piece of its own: read at once, the two would be Alt with that key. So is what begins
+    with Ctrl or Alt: some programs (tmux) take keys that come at once for a paste, in which no key means anything.
     Each key is understood before the first is encoded, so an error means that there is nothing to send.
     """
     pieces = [b""]
     for key in [parse_key(key) for key in keys]:
         code = encode_key(key, modes)
         for _ in range(key.times):
-            if pieces[-1].endswith(b"\x1b"):
+            if pieces[-1].endswith(ESCAPE) or key.modifiers & (CONTROL | ALT):
                 pieces.append(b"")
             pieces[-1] += code
     return [piece for piece in pieces if piece]
