@@ -163,6 +163,33 @@ def test_trust_is_given_on_request_only(tmp_path):
     assert (refused.returncode, refused.stdout) == (2, "")
 
 
+@pytest.mark.parametrize(
+    ("client", "variable", "files"),
+    [
+        ("claude", "CLAUDE_CONFIG_DIR", {".claude.json", "settings.json"}),
+        ("codex", "CODEX_HOME", {"config.toml", "AGENTS.md"}),
+        ("gemini", "GEMINI_CLI_HOME", {".gemini/settings.json", ".gemini/GEMINI.md"}),
+        ("pi", "PI_CODING_AGENT_DIR", {"mcp.json"}),
+        ("opencode", "XDG_CONFIG_HOME", {"opencode/opencode.json", "opencode/AGENTS.md"}),
+    ],
+)
+def test_files_are_where_the_client_looks_for_them(tmp_path, client, variable, files):
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    done = connect(home, client, "--write", **{variable: str(elsewhere)})
+    assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == files
+    assert list(home.iterdir()) == []
+    assert all(str(elsewhere / name) in done.stdout for name in files)
+
+
+def test_a_byte_order_mark_is_no_reason_to_leave_a_file_alone(tmp_path):
+    settings = tmp_path / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    settings.write_text('{"mcpServers": {"mine": {"command": "x"}}}', encoding="utf-8-sig")
+    assert connect(tmp_path, "cursor", "--write").returncode == 0
+    assert set(json.loads(settings.read_text(encoding="utf-8"))["mcpServers"]) == {"mine", "vantage"}
+
+
 def test_a_client_nobody_knows(tmp_path):
     done = connect(tmp_path, "emacs")
     assert done.returncode == 2

@@ -16,7 +16,7 @@ from vantage.cli.shared import OneLineCommand, WrongUsage
 from vantage.conversation.home import home as default_home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @click.command(cls=OneLineCommand)
@@ -45,16 +45,16 @@ def connect(client: str, write: bool, no_display: bool, trust: bool, home: str |
     for file in known.files:
         if not file.is_wanted(display=not no_display, trust=trust):
             continue
-        path = Path(file.path).expanduser()
+        path = _place(file.path, os.environ)
         try:
-            before = changed.get(path) or (path.read_text(encoding="utf-8") if path.exists() else "")
+            before = changed.get(path) or (path.read_text(encoding="utf-8-sig") if path.exists() else "")
             after = changed[path] = file.edit(before, launch, instruction)
         except (OSError, UnicodeDecodeError, VantageError) as error:
             failed = True
-            click.echo(f"vantage connect: {file.path} was left as it is: {error}", err=True)
+            click.echo(f"vantage connect: {_name(file, path)} was left as it is: {error}", err=True)
             click.echo(file.edit("", launch, instruction))
             continue
-        _show(file, before, after)
+        _show(file, _name(file, path), before, after)
         if write and after != before:
             _write(path, after)
     if known.note:
@@ -64,6 +64,30 @@ def connect(client: str, write: bool, no_display: bool, trust: bool, home: str |
     click.echo(
         f"{known.title} is connected: start it anew." if write else f"To do it: vantage connect {client} --write"
     )
+
+
+_MOVED = {
+    "~/.claude.json": ("CLAUDE_CONFIG_DIR", ".claude.json"),
+    "~/.claude/": ("CLAUDE_CONFIG_DIR", ""),
+    "~/.codex/": ("CODEX_HOME", ""),
+    "~/.gemini/": ("GEMINI_CLI_HOME", ".gemini/"),
+    "~/.pi/agent/": ("PI_CODING_AGENT_DIR", ""),
+    "~/.config/": ("XDG_CONFIG_HOME", ""),
+}
+"""How a file's path begins → the variable by which people move it elsewhere, and what is in its place there."""
+
+
+def _place(path: str, environ: "Mapping[str, str]") -> Path:
+    """Where the client itself looks for the file."""
+    for usual, (variable, instead) in _MOVED.items():
+        if path.startswith(usual) and (folder := environ.get(variable)):
+            return Path(folder).expanduser() / (instead + path.removeprefix(usual))
+    return Path(path).expanduser()
+
+
+def _name(file: ClientFile, path: Path) -> str:
+    """As short as it is right."""
+    return file.path if path == Path(file.path).expanduser() else str(path)
 
 
 def _launch(home: str | None, *, trusted: bool) -> Launch:
@@ -85,11 +109,11 @@ def _instruction() -> str:
     return profile("terminal").to_system_instruction()
 
 
-def _show(file: ClientFile, before: str, after: str) -> None:
+def _show(file: ClientFile, name: str, before: str, after: str) -> None:
     if before == after:
-        click.echo(f"{file.path} has {file.purpose} already.")
+        click.echo(f"{name} has {file.purpose} already.")
         return
-    click.echo(f"{file.path} ({file.purpose}):")
+    click.echo(f"{name} ({file.purpose}):")
     for line in _difference(before, after):
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.echo(click.style(line, fg=colour) if colour else line)
