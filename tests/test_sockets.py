@@ -257,6 +257,27 @@ NONSENSE = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("said", "message", "hint"),
+    [
+        ({"surface": "paper"}, "Invalid enum value 'paper' in `surface`", "is one of html, plain, slack, telegram"),
+        ({"channels": ["news"]}, "Invalid enum value 'news' in `channels[0]`", "is one of blocks, rows, screen"),
+        (
+            {"after": "x"},
+            "Expected `int | null`, got `str` in `after`",
+            "it takes conversation_id, channels?, surface?",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_message_is_said_with_what_it_takes(server, said, message, hint):
+    async with open_socket(server) as socket:
+        await socket.say("subscribe", conversation_id="demo", **said)
+        error = await socket.error()
+        assert (error["about"], error["conversation_id"]) == ("subscribe", "demo"), "so that its sender knows it again"
+        assert message in error["message"]
+        assert hint in error["hint"]
+
+
 async def test_nonsense_is_answered_and_the_socket_stays(server):
     async with open_socket(server) as socket:
         for number, message in enumerate(NONSENSE):

@@ -370,8 +370,7 @@ def read_fields(takes: type[Asked], fields: Mapping[str, Any], *, strict: bool =
     try:
         asked = msgspec.convert(fields, takes, strict=strict)
     except msgspec.ValidationError as error:
-        complaint = str(error)
-        raise Invalid(_complaint(complaint), hint=_choices(takes, complaint) or _expected(takes)) from None
+        raise refusal(takes, str(error)) from None
     known = takes.__struct_fields__
     ignored = []
     for name in fields:
@@ -382,25 +381,31 @@ def read_fields(takes: type[Asked], fields: Mapping[str, Any], *, strict: bool =
     return asked, ignored
 
 
+def refusal(takes: type[msgspec.Struct], error: str) -> Invalid:
+    """What to say of fields that msgspec did not take."""
+    return Invalid(_complaint(error), hint=_choices(takes, error) or _expected(takes))
+
+
 def _complaint(error: str) -> str:
     """`Expected `int`, got `str` - at `$.limit`` in our words."""
     return error.replace(" - at `$.", " in `").replace("Object missing required field", "missing is")
 
 
-_NO_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.(\w+)`", re.DOTALL)
+_NO_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.(\w+)(?:\[\d+\])?`", re.DOTALL)
 
 
-def _choices(takes: type[Asked], error: str) -> str:
+def _choices(takes: type[msgspec.Struct], error: str) -> str:
     """The words that a field takes, when it was given another one."""
     found = _NO_CHOICE.fullmatch(error)
     if found is None:
         return ""
     properties = msgspec.json.schema(takes)["$defs"][takes.__name__]["properties"]
-    words = properties.get(found[1], {}).get("enum", ())
+    field = properties[found[1]]
+    words = field.get("enum") or field.get("items", {}).get("enum", ())
     return f"`{found[1]}` is one of {', '.join(map(str, words))}" if words else ""
 
 
-def _expected(takes: type[Asked]) -> str:
+def _expected(takes: type[msgspec.Struct]) -> str:
     fields = msgspec.structs.fields(takes)
     named = [field.name if field.required else f"{field.name}?" for field in fields]
     return f"it takes {', '.join(named)}" if named else "it takes nothing"

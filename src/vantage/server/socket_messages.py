@@ -5,9 +5,11 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 from msgspec import Meta
 
+from vantage.conversation.requests import refusal
 from vantage.errors import Invalid
 
-ConversationId = Annotated[str, Meta(max_length=64)]
+_LONGEST_ID = 64
+ConversationId = Annotated[str, Meta(max_length=_LONGEST_ID)]
 ClientId = Annotated[str, Meta(min_length=1, max_length=100)]
 Channel = Literal["rows", "screen", "blocks"]
 Surface = Literal["html", "terminal", "plain", "telegram", "slack"]
@@ -70,12 +72,33 @@ class Ping(Said, tag="ping"):
 
 MESSAGES = (Hello, Subscribe, Unsubscribe, ClientConfig, TakeKeyboard, ReleaseKeyboard, Input, Ping)
 _decoder: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Union[MESSAGES])  # noqa: UP007 -- made of a table
-_TYPES = ", ".join(str(kind.__struct_config__.tag) for kind in MESSAGES)
+_BY_TYPE: dict[Any, type[Said]] = {kind.__struct_config__.tag: kind for kind in MESSAGES}
+
+
+class NotUnderstood(Invalid):
+    def __init__(self, message: str, *, hint: str, known: dict[str, Any] | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.known = known or {}
+        """What could be read of it all the same: `about`, its type, and `conversation_id`."""
 
 
 def read(data: str | bytes) -> Said:
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        hint = f"a message is a JSON object whose type is one of {_TYPES}, with the fields of that type"
-        raise Invalid(f"not understood: {error}", hint=hint) from None
+        raise _refusal(data, str(error)) from None
+
+
+def _refusal(data: str | bytes, error: str) -> NotUnderstood:
+    try:
+        said = msgspec.json.decode(data, type=dict[str, Any])
+        kind = _BY_TYPE[said["type"]]
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, LookupError, TypeError):
+        types = ", ".join(_BY_TYPE)
+        hint = f"a message is a JSON object whose type is one of {types}, with the fields of that type"
+        return NotUnderstood(f"not understood: {error}", hint=hint)
+    known = {"about": said["type"]}
+    if isinstance(stated := said.get("conversation_id"), str) and len(stated) <= _LONGEST_ID:
+        known["conversation_id"] = stated
+    wrong = refusal(kind, error)
+    return NotUnderstood(f"not understood: {wrong.message}", hint=wrong.hint, known=known)

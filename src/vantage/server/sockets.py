@@ -25,6 +25,7 @@ from vantage.server.socket_messages import (
     ClientConfig,
     Hello,
     Input,
+    NotUnderstood,
     Ping,
     ReleaseKeyboard,
     Said,
@@ -189,7 +190,7 @@ class Socket:
             self._token_id = token.id if token is not None else None
         scope = self._scope
         if scope is None:
-            await self._close(NO_TOKEN, "this token is not valid")
+            await self._close(NO_TOKEN, "this token is not valid" if said.token else "say hello with a token first")
         if self._client not in ("", said.client_id):
             raise Invalid(f"this socket belongs to {self._client}", hint="open another one for another client")
         self._client = said.client_id
@@ -208,9 +209,9 @@ class Socket:
                 await self._close(NO_TOKEN, "this token was taken back")
             try:
                 said = read(data)
-            except Invalid as error:
+            except NotUnderstood as error:
                 await self._must_be_known()
-                await self._complain(error)
+                await self._complain(error, **error.known)
                 continue
             try:
                 if not self._client and not isinstance(said, Hello):
@@ -337,10 +338,10 @@ class Socket:
     async def _say(self, kind: str, **fields: Any) -> None:
         await self._write(msgspec.json.encode({"type": kind, **fields}).decode())
 
-    async def _complain(self, error: VantageError, about: Said | None = None, **fields: Any) -> None:
-        if about is not None:
-            fields["about"] = about.__struct_config__.tag
-            if conversation_id := getattr(about, "conversation_id", None):
+    async def _complain(self, error: VantageError, said: Said | None = None, /, **fields: Any) -> None:
+        if said is not None:
+            fields["about"] = said.__struct_config__.tag
+            if conversation_id := getattr(said, "conversation_id", None):
                 fields["conversation_id"] = conversation_id
         await self._say("error", code=error.code, message=error.message, hint=error.hint, **fields)
 
