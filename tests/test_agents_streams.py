@@ -546,6 +546,8 @@ def test_what_a_user_says_in_pieces_is_one_message():
 def test_a_command_in_the_clients_terminal_says_how_it_ended():
     ended = {item.tool_call_id: item.details for item in of(fixture("acp/proxied"), ev.ToolEnd)}
     assert ended["c3"] == {"exit_code": 2}
+    words = [item for item in of(fixture("acp/claude"), ev.ToolEnd) if item.tool == "shell"]
+    assert [(item.details, item.is_error) for item in words] == [({"exit_code": 2}, False)] * 2
 
 
 def test_both_sides_of_acp_count_their_requests():

@@ -13,8 +13,11 @@ from vantage.timeline.tools import presenter_for
 
 _PATH = ("path", "file_path", "filePath", "abs_path", "absolute_path")
 _CONTEXT = 3
-_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-"""A command's output as agents quote it for a reader of markdown."""
+_FENCED = re.compile(r"\s*(`{3,})\w*\n(.*?)\n?\1\s*", re.DOTALL)
+"""What a command printed, or an error, as agents quote it for a reader of markdown."""
+_WRAPPED = re.compile(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
+_EXIT = re.compile(r"(?:Error: )?Exit code (-?\d+)(?:\n|\Z)")
+_EXITED = re.compile(r"Exited with code (-?\d+)\. ?Final output:\s*")
 _SERVED = re.compile(r"(\S+) \((\S+) MCP Server\)")
 _OURS = re.compile(r"mcp_+([a-zA-Z0-9-]+)_+(pty_[a-z]+(?:_[a-z]+)*)(?=__|-|$)")
 """Gemini's calls are named after their tools, and say nothing else of them."""
@@ -153,20 +156,40 @@ def _unified(diff: Object) -> str:
 
 def output_of(call: Object) -> str:
     """What a call has answered, as text. A diff is its call's, and a terminal's output comes by itself."""
+    output = _told(call)
+    ended = _ended_in_words(call, output)
+    return output[ended.end() :] if ended else output
+
+
+def _told(call: Object) -> str:
     said = [content_text(part.get("content")) for part in objects(call, "content") if text(part, "type") == "content"]
     if any(said):
-        output = task_report("\n".join(said))
-        fenced = _FENCED.fullmatch(output) if text(call, "kind") == "execute" else None
-        return fenced[1] if fenced else output
+        return _unquoted(call, task_report("\n".join(said)))
     raw = call.get("rawOutput")
     if isinstance(raw, dict):
         return text(raw, "output", "formatted_output", "aggregated_output", "stdout", "content") or _as_it_is(call, raw)
     return raw if isinstance(raw, str) else content_text(raw) if isinstance(raw, list) else ""
 
 
+def _unquoted(call: Object, output: str) -> str:
+    """Without what is around it for a reader of markdown, or for the model."""
+    is_quoted = text(call, "kind") == "execute" or text(call, "status") == "failed"
+    if is_quoted and (fenced := _FENCED.fullmatch(output)):
+        output = fenced[2]
+    wrapped = _WRAPPED.fullmatch(output)
+    return wrapped[1] if wrapped else output
+
+
 def _as_it_is(call: Object, raw: Object) -> str:
     """An answer in fields that nobody knows, of a tool that nobody knows: all of it."""
     return compact_json(raw) if raw and presenter_for(described(call)[0]) is None else ""
+
+
+def _ended_in_words(call: Object, output: str) -> re.Match[str] | None:
+    """How a command ended, where that stands before its output."""
+    if text(call, "kind") != "execute":
+        return None
+    return _EXITED.match(output) or (_EXIT.match(output) if text(call, "status") == "failed" else None)
 
 
 def exit_code(call: Object) -> int | None:
@@ -176,7 +199,8 @@ def exit_code(call: Object) -> int | None:
     for place in (ended, raw, obj(raw, "metadata")):
         if (code := whole_number(place, "exit_code", "exitCode", "exit")) is not None:
             return code
-    return None
+    said = _ended_in_words(call, _told(call))
+    return int(said[1]) if said else None
 
 
 def details_of(call: Object) -> Json:

@@ -44,7 +44,10 @@ def _plain(value: Json) -> Json:
 _TASK_RESULT = re.compile(r"\s*<task [^>]*>\s*<task_result>\n?(.*?)\n?</task_result>\s*</task>\s*", re.DOTALL)
 
 
+_TASK_NOTE = re.compile(r"\nagentId: \w+ \([^\n]*\)(?:\n<usage>.*</usage>)?\s*\Z", re.DOTALL)
+
+
 def task_report(output: str) -> str:
-    """A sub-agent's report without the tags that opencode puts around it."""
+    """A sub-agent's report without the tags that opencode puts around it, and what Claude Code adds for the model."""
     match = _TASK_RESULT.fullmatch(output)
-    return match[1] if match else output
+    return _TASK_NOTE.sub("", match[1] if match else output)
