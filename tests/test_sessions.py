@@ -1,6 +1,7 @@
 """Interactive sessions against real shells and programs: typing, secrets, and every way to end."""
 
 import asyncio
+import base64
 import os
 import re
 
@@ -477,3 +478,32 @@ async def test_line_ends_of_a_text_are_enter(home, data, seen):
         await t.wait_for("ready")
         await t.send(data)
         assert (await t.wait_for(seen)).matched
+
+
+@pytest.mark.parametrize(
+    ("modes", "sent", "pieces"),
+    [
+        ("\\033[?2004h", {"data": "fix it\n"}, [b"fix it", b"\r"]),
+        ("\\033[?2004h", {"data": "fix\nit\n"}, [b"fix\rit", b"\r"]),
+        ("\\033[?2004h", {"data": "\n"}, [b"\r"]),
+        ("\\033[?2004h", {"data": b"fix it\r"}, [b"fix it\r"]),
+        ("\\033[?2004h", {"data": "fix it\n", "paste": True}, [b"\x1b[200~fix it\r\x1b[201~"]),
+        ("", {"data": "fix it\n"}, [b"fix it\r"]),
+    ],
+)
+async def test_enter_comes_by_itself_where_it_would_be_pasted(home, monkeypatch, modes, sent, pieces):
+    """Coding agents that are driven from here take text and Enter that come at once for a paste, and send nothing."""
+    typed = []
+
+    async def ask(op, **fields):
+        if op == "input":
+            typed.append(base64.b64decode(fields["data"]))
+        return await asked(op, **fields)
+
+    async with agent_terminal(home) as t:
+        await t.exec_interactive(f"printf '{modes}ready\\n'; cat > /dev/null")
+        await t.wait_for("ready")
+        asked = t.session.ask
+        monkeypatch.setattr(t.session, "ask", ask)
+        await t.send(**sent)
+    assert typed == pieces

@@ -47,6 +47,9 @@ ESCAPE_S = 0.1
 """Between an Escape and the next key: programs that get both at once take them for Alt with that key."""
 KEY_S = 0.003
 """Between keys that a program would otherwise take for a paste: tmux does when less than a millisecond is between."""
+ENTER = b"\r"
+ENTER_S = 0.15
+"""Between a text and its Enter, where it matters: Codex waits about 120 ms to see whether a paste goes on."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -235,14 +238,23 @@ class AgentTerminal(ReadingVerbs):
     ) -> results.Cursor:
         """Types into whatever runs. Line ends of a text are Enter, as on a keyboard; bytes go as they are.
 
-        `paste` brackets it where the program asked for that.
+        `paste` brackets it where the program asked for that. Such a program may take text and Enter that come at once
+        for a paste too: so the last Enter of a text comes by itself.
         """
         text = data.replace("\r\n", "\r").replace("\n", "\r").encode() if isinstance(data, str) else bytes(data)
         if len(text) > MOST_SEND:
             raise InputError(f"{len(text):,} bytes at once are too many", hint=f"at most {MOST_SEND:,}; write a file")
+        pieces = [text]
         if paste and self.session.terminal.screen is not None:
-            text = paste_bytes(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)
-        return await self._input([text], session_id, secret=secret, by=by)
+            pieces = [paste_bytes(text.decode("utf-8", "replace"), self.session.terminal.screen.modes)]
+        elif isinstance(data, str) and text.endswith(ENTER) and len(text) > 1 and self._watches_for_pastes():
+            pieces = [text[:-1], ENTER]
+        return await self._input(pieces, session_id, secret=secret, pause=ENTER_S, by=by)
+
+    def _watches_for_pastes(self) -> bool:
+        """Whether a program runs that tells pastes from what is typed."""
+        screen = self.session.terminal.screen
+        return screen is not None and screen.modes.bracketed_paste and not self._at_prompt()
 
     async def keys(self, keys: list[str] | str, *, session_id: str | None = None, by: str = AGENT) -> results.Cursor:
         """Presses keys by name, encoded for the modes the program has set."""
@@ -280,7 +292,7 @@ class AgentTerminal(ReadingVerbs):
         return await self._input([b"\x04"], session_id, check="none")
 
     async def enter(self, *, session_id: str | None = None) -> results.Cursor:
-        return await self._input([b"\r"], session_id)
+        return await self._input([ENTER], session_id)
 
     async def _input(
         self,
@@ -289,6 +301,7 @@ class AgentTerminal(ReadingVerbs):
         *,
         secret: bool = False,
         check: str = "open",
+        pause: float = KEY_S,
         by: str = AGENT,
     ) -> results.Cursor:
         await self._check_input(session_id, by)
@@ -302,7 +315,7 @@ class AgentTerminal(ReadingVerbs):
         size, written = sum(map(len, pieces)), 0
         for number, piece in enumerate(pieces):
             if number:
-                await asyncio.sleep(ESCAPE_S if pieces[number - 1].endswith(ESCAPE) else KEY_S)
+                await asyncio.sleep(ESCAPE_S if pieces[number - 1].endswith(ESCAPE) else pause)
             for start in range(0, len(piece), PIECE):
                 part = piece[start : start + PIECE]
                 answer = await self.session.ask("input", data=protocol.encode_data(part), check=check)
