@@ -599,3 +599,28 @@ def test_questions_to_a_person_and_what_was_answered():
             {"type": "user", "message": {"content": [result]}},
         ]
         assert page(read(lines(*said))) == shown
+
+
+def test_what_people_type_into_claude_code():
+    def user(said: str, **more: object) -> dict:
+        return {"type": "user", "message": {"role": "user", "content": said}, "sessionId": "s", **more}
+
+    command = "<command-name>/model</command-name>\n<command-message>model</command-message>\n"
+    note = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n"
+    note += '<summary>Agent "Look" finished</summary>\n'
+    queued = {"type": "queued_command", "prompt": [{"type": "text", "text": "And the docs."}], "commandMode": "prompt"}
+    session = [
+        {"type": "mode", "mode": "normal", "sessionId": "s"},
+        user(command + "<command-args>opus</command-args>"),
+        user("<local-command-stdout>Set model to \x1b[1mopus\x1b[22m</local-command-stdout>"),
+        user("<bash-input>ls -1</bash-input>"),
+        user("<bash-stdout>a &amp; b</bash-stdout><bash-stderr></bash-stderr>"),
+        user("Go on.\n<system-reminder>The user likes tea.</system-reminder>"),
+        {"type": "attachment", "attachment": queued, "sessionId": "s"},
+        user(note + "<result>All is well.</result>\n</task-notification>"),
+        user("Is <b>this</b> right?"),
+    ]
+    assert page(read(lines(*session))) == (
+        "› /model opus\n\n• Tool local_command\n  └ Set model to opus\n\n• Ran ls -1\n  └ a & b\n\n› Go on.\n\n"
+        '› And the docs.\n\n• Task Agent "Look" finished\n  └ All is well.\n\n› Is <b>this</b> right?\n'
+    )

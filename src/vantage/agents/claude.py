@@ -11,6 +11,7 @@ from typing import Any
 
 from vantage import events as ev
 from vantage.agents.adapter import Adapter, Known, nothing, silent, unknown
+from vantage.agents.claude_typed import typed
 from vantage.agents.tools import Native, mcp_tool, native
 from vantage.agents.values import Object, content_text, message_of, moment, number, obj, objects, text
 from vantage.events import Agent, Event, Json, compact_json
@@ -23,8 +24,12 @@ _SILENT = (
     "rate_limit_event", "conversation_reset", "control_request", "control_response", "control_cancel_request",
     "keep_alive", "tool_progress", "tool_use_summary", "prompt_suggestion", "auth_status", "summary",
     "file-history-snapshot", "queue-operation", "last-prompt", "custom-title", "ai-title", "progress",
-    "attachment",
 )  # fmt: skip
+_SILENT_SESSION = (
+    "mode", "permission-mode", "agent-name", "agent-color", "agent-setting", "tag", "pr-link", "worktree-state",
+    "content-replacement",
+)  # fmt: skip
+"""Lines of session files with names that others may have too."""
 _SILENT_SYSTEM = (
     "init", "status", "thinking_tokens", "task_progress", "task_updated", "task_summary", "hook_started",
     "hook_progress", "hook_response", "compact_boundary", "microcompact_boundary", "session_state_changed",
@@ -46,6 +51,7 @@ _SAVED = "<persisted-output>"
 _NO_OUTPUT = re.compile(r"\s*\(Bash completed with no output\)\s*")
 _INTERRUPTED = "[Request interrupted by user"
 _SYNTHETIC = ("isSynthetic", "isMeta", "isVisibleInTranscriptOnly", "isCompactSummary")
+_NOT_DONE = ("failed", "stopped", "killed")
 _SPAWNS = ("Task", "Agent")
 
 
@@ -58,7 +64,9 @@ class Claude(Adapter):
             "user": Known(self._user, ("message",)),
             "stream_event": Known(self._stream_event, ("event",)),
             "result": Known(self._result, ("subtype",)),
+            "attachment": Known(self._attachment),
             **silent(*_SILENT),
+            **dict.fromkeys(_SILENT_SESSION, Known(nothing, ("sessionId",))),
         }
         self._systems: dict[str, Callable[[Object], Any]] = {
             "task_started": self._task_started,
@@ -84,6 +92,8 @@ class Claude(Adapter):
         self._agents: dict[str, Agent] = {}
         self._prompts: dict[str, str] = {}
         self._tasks: dict[str, Object] = {}
+        self._over: set[tuple[str, str]] = set()
+        """Tasks in the background whose end was told, and what came of them: one may go on, and end again."""
         self._list = TaskList()
         self._said = ""
         """What the root agent said last."""
@@ -168,7 +178,27 @@ class Claude(Adapter):
         if said.startswith(_INTERRUPTED):
             yield ev.Canceled(message=said.strip("[]"), agent=agent, ts=ts)
         elif said and not any(message.get(key) is True for key in _SYNTHETIC) and not self._is_order(said, message):
-            yield ev.UserMessage(text=said, agent=agent, ts=ts)
+            yield from self._typed(said, agent, ts)
+
+    def _attachment(self, message: Object) -> Iterator[Event]:
+        """What is added to a conversation; of that, what somebody typed while the agent worked is a message."""
+        added = obj(message, "attachment")
+        if text(added, "type") == "queued_command":
+            yield from self._typed(content_text(added.get("prompt")), None, moment(message, "timestamp"))
+
+    def _typed(self, said: str, agent: Agent | None, ts: int | None) -> Iterator[Event]:
+        told = typed(said)
+        if told.said:
+            yield ev.UserMessage(text=told.said, agent=agent, ts=ts)
+        if told.command is not None:
+            yield from self.calls.start("", "bash", {"command": told.command}, agent=agent, ts=ts)
+        if told.printed is not None:
+            yield from self.calls.end("", told.printed, ts=ts)
+        if told.answered:
+            yield from self.calls.whole("", "local_command", None, told.answered)
+        if told.task is not None:
+            of = {key: told.task.get(key, "") for key in ("status", "summary", "result")}
+            yield from self._task_over(told.task.get("task-id", ""), **of)
 
     def _is_order(self, said: str, message: Object) -> bool:
         """Whether a sub-agent is told what the call that started it says already."""
@@ -262,12 +292,17 @@ class Claude(Adapter):
         began = self._tasks.pop(task_id, {})
         call_id = text(message, "tool_use_id") or text(began, "tool_use_id")
         summary, status, description = text(message, "summary"), text(message, "status"), text(began, "description")
-        if call_id in self.calls.open:
+        if call_id not in self.calls.open and (status in _NOT_DONE or (summary and began and summary != description)):
+            yield from self._task_over(task_id, status=status, summary=description or summary, result=summary)
+
+    def _task_over(self, task_id: str, *, status: str, summary: str, result: str) -> Iterator[Event]:
+        if (task_id, result) in self._over:
             return
-        if status in ("failed", "stopped"):
-            yield ev.Warning(message=f"task {status}: {summary or description}")
-        elif summary and began and summary != description:
-            yield from self.calls.whole(f"task:{task_id}", "task", {"description": description}, summary)
+        self._over.add((task_id, result))
+        if status in _NOT_DONE:
+            yield ev.Warning(message=f"task {status}: {result or summary}")
+        else:
+            yield from self.calls.whole(f"task:{task_id}:{len(self._over)}", "task", {"description": summary}, result)
 
     def _result(self, message: Object) -> Iterator[Event]:
         said, subtype = text(message, "result").strip(), text(message, "subtype")
