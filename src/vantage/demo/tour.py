@@ -12,7 +12,7 @@ from vantage.errors import SecretPrompt
 ASKED = "Show me around: how are the services, fix the greeting, and play a round of the guessing game."
 
 SERVICES = """\
-Here is how things stand. The table is as wide as it is: on a narrow display it folds into records.
+Here is how things stand. The table is wide: it is folded to fit wherever you read it.
 
 | Service | Region | Version | Uptime | p50 | p99 | Owner | Note |
 |---|---|---|--:|--:|--:|---|---|
@@ -87,10 +87,10 @@ That was the tour:
 - the number was found by halving: never more than **seven** guesses
 - what you typed at the password prompt went to the program and nowhere else
 
-Everything is in the log: scroll back, search with `/`, or pull the scrubber under the terminal.
+Everything is in the log: scroll back, search with `/`, or pull the scrubber under the terminal. Next, your own agent:
 
 ```sh
-vantage connect claude --write   # your own agent, next
+vantage connect claude --write
 ```
 """
 
