@@ -1,6 +1,7 @@
 """A conversation to look at: an agent mends an importer, runs its tests in a real shell, and opens an editor."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from server_home import Server
 from terminal_home import environment
 
 ROOT = Path(__file__).parent.parent
-START = 1_763_200_000_000
+START = round(time.time() * 1000) - 180_000
+"""A little before the commands, so that the pictures show one story."""
 ROWS_PY = '''\
 """Rows of a CSV file, read as a stream."""
 

@@ -134,6 +134,79 @@ def test_a_secret_goes_to_the_program_and_nowhere_else(visit, talk, server: Serv
     assert "correct horse" not in page.content()
 
 
+def test_who_answers_goes_on_typing(visit, talk, server: Server):
+    conversation = talk()
+    server.pty(conversation, "exec_block", command="true")
+    page = visit(f"/#c={conversation}")
+    take(page)
+    page.keyboard.type(f"{ASKS}\n")
+    expect(page.locator("#secret-field")).to_be_focused()
+    page.keyboard.type("four\n")
+    expect(page.locator("#rows")).to_contain_text("got 4 characters")
+    expect(page.locator("#typing")).to_be_focused()
+    page.keyboard.type("echo on-$((6 + 6))\n")
+    expect(page.locator("#rows")).to_contain_text("on-12")
+
+
+def test_a_secret_does_not_take_what_is_typed_elsewhere(visit, talk, server: Server):
+    conversation = talk()
+    page = visit(f"/#c={conversation}")
+    live(page)
+    page.get_by_role("searchbox", name="Filter conversations").press_sequentially("ab")
+    server.pty(conversation, "exec_block", command=ASKS, timeout_ms=0)
+    expect(page.get_by_label("asks for a secret")).to_be_visible()
+    page.keyboard.type("cd")
+    expect(page.get_by_role("searchbox", name="Filter conversations")).to_have_value("abcd")
+
+
+def test_a_phone_leads_to_the_field_of_a_secret(visit, talk, server: Server):
+    conversation = talk(name="Asks on the go")
+    page = visit(f"/#c={conversation}", viewport=PHONE, has_touch=True, is_mobile=True)
+    live(page)
+    server.pty(conversation, "exec_block", command=ASKS, timeout_ms=0)
+    expect(page.locator("h1")).to_have_text("Asks on the go")
+    page.get_by_role("button", name="Answer").tap()
+    expect(page.locator("#secret-field")).to_be_focused()
+    page.keyboard.type("four\n")
+    expect(page.locator("#rows")).to_contain_text("got 4 characters")
+    expect(page.locator("#asks")).to_be_hidden()
+
+
+def test_who_types_sees_what_is_there_now(visit, talk, server: Server):
+    conversation = talk(cols=60, rows=10)
+    server.pty(conversation, "exec_block", command="seq 1 50")
+    server.pty(conversation, "exec_block", command="clear; echo the-$((1 + 1))nd screen")
+    page = visit(f"/#c={conversation}")
+    expect(page.get_by_role("button", name="Earlier lines")).to_be_visible()
+    back = page.get_by_role("button", name="Command before")
+    place = back.bounding_box()
+    back.click()
+    back.click()
+    expect(page.locator("#rows")).to_contain_text("50")
+    assert back.bounding_box() == place, "what is clicked twice stays where it is"
+    expect(page.get_by_role("button", name="Earlier lines")).to_be_hidden()
+    take(page)
+    expect(page.locator("#moment")).to_have_text("Live")
+    page.keyboard.type("echo now-$((7 + 7))\n")
+    expect(page.locator("#rows")).to_contain_text("now-14")
+    back.click()
+    expect(page.locator("#terminal-pane")).to_have_class(re.compile("past"))
+    page.locator("#typing").focus()
+    page.keyboard.type("echo then-$((8 + 8))\n")
+    expect(page.locator("#moment")).to_have_text("Live")
+    expect(page.locator("#rows")).to_contain_text("then-16")
+
+
+def test_all_of_the_screen_is_seen(visit, talk, server: Server):
+    conversation = talk(cols=80, rows=40)
+    server.pty(conversation, "exec_block", command="seq 1 60; echo the-$((1 + 1))nd")
+    page = visit(f"/#c={conversation}", viewport={"width": 1024, "height": 768})
+    expect(page.locator("#rows")).to_contain_text("the-2nd")
+    expect(page.get_by_role("button", name="Earlier lines")).to_be_visible()
+    expect(page.locator(".term-row").last).to_be_in_viewport(ratio=1)
+    expect(page.locator(".term-row").first).to_be_in_viewport(ratio=1)
+
+
 def test_rewind(visit, talk, server: Server):
     conversation = talk(cols=60, rows=10)
     server.pty(conversation, "exec_block", command="clear; echo the-$((1 + 0))st screen")

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from page_home import NETWORK, call, clipboard, live, places, say, screen
+from page_home import NETWORK, PHONE, call, clipboard, live, places, say, screen
 from server_home import Server, serving
+from vantage.server.tokens import Tokens
 
 MOST_NODES = 4000
 """Elements that the page may have, whatever the conversation's length."""
@@ -199,6 +200,9 @@ def test_search_and_permalinks(visit, talk, server: Server):
     page.keyboard.type("needle")
     expect(page.locator(".hit")).to_have_count(1)
     expect(page.locator(".hit mark")).to_have_text("needle")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Search")).to_be_hidden()
+    page.keyboard.press("/")
     page.keyboard.press("Enter")
     row = page.locator(".entry", has_text="the needle of this stack")
     expect(row).to_be_in_viewport()
@@ -352,7 +356,140 @@ def test_several_conversations(visit, talk, server: Server):
     page.get_by_role("button", name="Delete this conversation…").click()
     page.get_by_role("button", name="Delete it").click()
     expect(page.locator(".conversation", has_text="Gamma")).to_have_count(0)
+    expect(page.get_by_role("heading", name="No conversation is chosen")).to_be_visible()
     assert server.get(f"/v1/conversations/{two}").status == 404
+
+
+def test_a_conversation_that_is_not_here_and_one_that_comes(visit, talk, server: Server):
+    talk(name="Another one")
+    page = visit("/#c=made-later", fails=("404",))
+    expect(page.get_by_role("heading", name="This conversation is not here")).to_be_visible()
+    for name in ("#terminal-pane", "#timeline", "#rename", "#state"):
+        expect(page.locator(name)).to_be_hidden()
+    talk(id="made-later", name="Made later")
+    say(server, "made-later", {"type": "user_message", "text": "here I am"})
+    expect(rows(page).get_by_text("here I am")).to_be_visible()
+    expect(page.locator("h1")).to_have_text("Made later")
+
+
+def test_who_may_only_watch_does_not_lose_sight(visit, talk, server: Server):
+    conversation = talk(name="Kept")
+    say(server, conversation, {"type": "user_message", "text": "still here"})
+    _, token = Tokens(server.home).new(scope="read")
+    page = visit(log_in=False, fails=("401", "403"))
+    assert page.context.request.post(f"{server.url}/login", data={"token": token}).ok
+    page.goto(f"{server.url}/#c={conversation}")
+    page.reload()
+    expect(rows(page).get_by_text("still here")).to_be_visible()
+    page.get_by_role("button", name="Settings and help").click()
+    page.get_by_role("button", name="Delete this conversation…").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.locator("#notice")).to_contain_text("may only watch")
+    expect(rows(page).get_by_text("still here")).to_be_visible()
+    assert page.url.endswith(f"#c={conversation}")
+
+
+def test_without_a_shell_nothing_has_ended(visit, talk, server: Server):
+    conversation = talk(name="Only said")
+    say(server, conversation, {"type": "assistant_text", "text": "I need no terminal."})
+    page = visit(f"/#c={conversation}")
+    expect(page.locator("#terminal-state")).to_contain_text("no shell")
+    expect(page.locator("#state")).to_have_text(re.compile("new"))
+    expect(page.locator(".conversation", has_text="Only said").locator(".state")).to_have_text(re.compile("new"))
+
+
+def test_what_was_years_ago_has_its_date(visit, talk, server: Server):
+    conversation = talk()
+    say(server, conversation, {"type": "user_message", "text": "long gone", "ts": 1_600_000_000_000})
+    page = visit(f"/#c={conversation}")
+    expect(page.locator(".entry-day")).to_have_text(re.compile("13 September 2020"))
+    page.keyboard.press("/")
+    page.keyboard.type("gone")
+    expect(page.locator(".hit .where")).to_contain_text("13 Sept 2020")
+
+
+LONG = "make " + " ".join(f"target-{n}" for n in range(60))
+
+
+def test_a_long_command_can_be_read_to_its_end(visit, talk, server: Server):
+    conversation = talk()
+    say(server, conversation, *call(1, LONG), *call(2, LONG, "built\n"))
+    page = visit(f"/#c={conversation}")
+    silent, spoken = rows(page).nth(0), rows(page).nth(1)
+    expect(silent.locator("summary")).to_have_count(0)
+    cut = "(title) => title.scrollHeight > title.clientHeight + 2"
+    assert not silent.locator(".v-title").evaluate(cut), "what cannot be opened is whole"
+    assert spoken.locator(".v-title").evaluate(cut)
+    spoken.locator("summary").hover()
+    expect(spoken.locator("summary")).to_have_attribute("title", f"Ran {LONG}")
+    spoken.locator("summary").click()
+    expect(spoken.locator(".v-output")).to_be_visible()
+    assert not spoken.locator(".v-title").evaluate(cut)
+
+
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE])
+def test_nothing_of_a_diff_or_a_table_is_out_of_sight(visit, talk, server: Server, size):
+    conversation = talk()
+    edit = {"file_path": "a.py", "old_string": "x = 1\n", "new_string": "x = " + " + ".join(["some_value"] * 40) + "\n"}
+    names = [f"Column {n}" for n in range(9)]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in (names, ["---"] * 9, ["a value"] * 9))
+    say(
+        server,
+        conversation,
+        {"type": "assistant_text", "text": table},
+        {"type": "tool_start", "tool": "Edit", "toolCallId": "e", "args": edit},
+        {"type": "tool_end", "toolCallId": "e", "output": "ok"},
+    )
+    page = visit(f"/#c={conversation}", viewport=size)
+    rows(page).locator("summary").click()
+    expect(page.locator(".v-diff")).to_be_visible()
+    for scroller in page.locator(".v-table-scroll").all():
+        assert scroller.evaluate("(box) => box.scrollWidth <= box.clientWidth + 1")
+
+
+def test_what_goes_on_at_the_right_fades(visit, talk, server: Server):
+    conversation = talk()
+    say(server, conversation, *call(1, "long", "x" * 500), *call(2, "short", "x"))
+    page = visit(f"/#c={conversation}")
+    page.get_by_role("button", name="Expand all").click()
+    mask = "(pre) => getComputedStyle(pre).maskImage"
+    long, short = (rows(page).nth(n).locator(".v-pre") for n in (0, 1))
+    expect(short).to_be_visible()
+    assert "0.15" in long.evaluate(mask)
+    assert short.evaluate(mask) == "none"
+
+
+def test_a_touch_opens_a_row(visit, talk, server: Server):
+    conversation = talk()
+    say(server, conversation, *[event for n in range(30) for event in call(n, f"echo {n}", f"{n}\n")])
+    page = visit(f"/#c={conversation}", viewport=PHONE, has_touch=True, is_mobile=True)
+    for n in (24, 27):  # at the end, where what grows moves what is above it
+        row = page.locator(f".entry[data-n='{n}']")
+        expect(row).to_be_in_viewport()
+        box = row.locator("summary").bounding_box()
+        assert box["height"] >= 38
+        page.touchscreen.tap(box["x"] + 40, box["y"] + box["height"] / 2)
+        expect(row.locator("details")).to_have_attribute("open", "")
+        assert row.locator("summary").bounding_box()["y"] == pytest.approx(box["y"], abs=1)
+        expect(row.locator(".entry-when")).to_be_visible()
+
+
+def test_rows_that_come_while_another_pane_is_shown(visit, talk, server: Server):
+    first = talk(name="First")
+    second = talk(name="Second")
+    say(server, second, *[event for n in range(40) for event in call(n, f"echo {n}", f"{n}\n")])
+    page = visit(f"/#c={first}", viewport=PHONE, has_touch=True, is_mobile=True)
+    live(page)
+    panes = page.get_by_role("navigation", name="Panes")
+    panes.get_by_role("button", name="Terminal").tap()
+    page.goto(f"{server.url}/#c={second}")
+    expect(page.locator("h1")).to_have_text("Second")
+    expect(page.locator("#command-list")).to_be_visible()
+    panes.get_by_role("button", name="Timeline").tap()
+    expect(page.locator(".entry[data-n='40']")).to_be_in_viewport()
+    page.keyboard.press("g")
+    expect(page.locator(".entry[data-n='1']")).to_be_in_viewport()
+    expect(page.locator(".entry[data-n='9']")).to_be_in_viewport()
 
 
 def test_the_width_of_the_page_reaches_the_agent(visit, talk, server: Server):

@@ -30,9 +30,10 @@ export function keyName(event) {
 }
 
 export class Keyboard {
-  /** @param {Link} link */
-  constructor(link) {
+  /** @param {Link} link @param {() => void} toNow whoever types sees what is there now, not the past */
+  constructor(link, toNow) {
     this.link = link;
+    this.toNow = toNow;
     this.conversation = "";
     this.mine = false;
     this.holder = "agent";
@@ -88,7 +89,7 @@ export class Keyboard {
 
   /** Who has it, as the server says. @param {import("../types.d.ts").PtyState} state */
   state(state) {
-    const before = this.mine;
+    const before = this.mine, typing = document.activeElement === this.area;
     this.holder = state.keyboard ?? "agent";
     this.alive = state.mode !== undefined && state.mode !== "exited";
     this.mine = this.holder === `client:${this.link.clientId}`;
@@ -103,18 +104,20 @@ export class Keyboard {
     byId("keys-row").hidden = !this.mine;
     this.area.hidden = !this.mine;
     if (this.mine && !before) {
+      this.toNow();
       if (this.wanted) this.area.focus({ preventScroll: true });
       say("The keyboard is yours. Control backslash gives it back.");
     }
     if (!this.mine && before) {
       this.given?.(null);
-      byId("take").focus({ preventScroll: true });
+      if (typing) byId("take").focus({ preventScroll: true });
       say("The keyboard was given back.");
     }
   }
 
   /** @param {Record<string, unknown>} what */
   send(what) {
+    this.toNow();
     if (!this.link.send({ type: "input", conversation_id: this.conversation, ...what })) notice("The server does not answer: nothing was typed.");
   }
 

@@ -19,7 +19,7 @@ import { Rows } from "./store.js";
 import { Terminal } from "./terminal.js";
 import { startTheme } from "./theme.js";
 import { began, Timeline } from "./timeline.js";
-import { emptyConversation, firstStart, notLoggedIn } from "./welcome.js";
+import { chooseOne, emptyConversation, firstStart, notLoggedIn } from "./welcome.js";
 
 /** @typedef {import("../types.d.ts").Message} Message @typedef {import("../types.d.ts").LinkState} LinkState */
 
@@ -28,7 +28,7 @@ drawIcons();
 const link = new Link(await clientId(), { onState: showLink, onMessage: heard, denied });
 const timeline = new Timeline(byId("timeline"));
 const terminal = new Terminal();
-const keyboard = new Keyboard(link);
+const keyboard = new Keyboard(link, () => { if (!scrubber.live) scrubber.toLive(); });
 const secret = new Secret(keyboard);
 const notify = new Notify();
 const commands = new Commands({ show: showOutput, rewind: (block) => scrubber.toBlock(block), changed: () => { scrubber.survey(); terminal.lookBack(); } });
@@ -36,8 +36,8 @@ const scrubber = new Scrubber(terminal, commands);
 const conversations = new Conversations({ changed: listed, failed: (error) => { if (error instanceof Refused && error.status === 401) loggedOut(); } });
 const search = new Search({ conversation: () => shown.id, nameOf: (id) => { const each = conversations.get(id); return each ? nameOf(each) : id; }, go: (id, seq) => { location.hash = `#c=${encodeURIComponent(id)}&seq=${seq}`; } });
 
-/** @type {{ id: string, rows: Rows, seq: number | null, block: import("../types.d.ts").Block | null, state: import("../types.d.ts").PtyState, started: boolean }} */
-const shown = { id: "", rows: new Rows(), seq: null, block: null, state: {}, started: false };
+/** @type {{ id: string, rows: Rows, seq: number | null, block: import("../types.d.ts").Block | null, state: import("../types.d.ts").PtyState, started: boolean, told: number, missing: boolean }} */
+const shown = { id: "", rows: new Rows(), seq: null, block: null, state: {}, started: false, told: 0, missing: false };
 let listedOnce = false;
 
 // which conversation
@@ -62,7 +62,7 @@ function open(id, seq) {
   shown.block = null;
   shown.rows = new Rows();
   shown.state = {};
-  shown.started = false;
+  shown.started = shown.missing = false;
   const { rows } = shown;
   conversations.select(id);
   keyboard.open(id);
@@ -75,7 +75,6 @@ function open(id, seq) {
     commands.open(id);
   }
   scrubber.open(id);
-  for (const name of ["rename", "export", "close-shell", "delete", "state"]) byId(name).hidden = !id;
   byId("export").setAttribute("href", `/v1/conversations/${encodeURIComponent(id)}/export?format=html`);
   frame();
   title();
@@ -83,21 +82,29 @@ function open(id, seq) {
 
 /** Which parts there are to see. */
 function frame() {
-  const { id, rows } = shown, some = rows.count > 0;
+  const { id, rows } = shown, there = id !== "" && !shown.missing;
   const welcome = byId("welcome");
-  const kind = link.subscriptions.size === 0 && !id ? (conversations.all.length || !listedOnce ? "choose" : "first") : !some && rows.epoch ? "empty" : "";
+  const kind = there ? (!rows.count && rows.epoch ? "empty" : "") : !listedOnce ? "" : id || conversations.all.length ? "choose" : "first";
   if (welcome.dataset.kind !== `${kind} ${id}`) {
     welcome.dataset.kind = `${kind} ${id}`;
     if (kind === "first") welcome.replaceChildren(firstStart({ create, demo }));
     else if (kind === "empty") welcome.replaceChildren(emptyConversation(id, { terminal: () => { pane("terminal"); byId("start").hidden ? keyboard.take() : startShell(); } }));
+    else if (kind === "choose") welcome.replaceChildren(chooseOne(id, { create, choose: () => pane("conversations") }));
     else welcome.replaceChildren();
   }
-  welcome.hidden = kind !== "first" && kind !== "empty";
-  byId("timeline").hidden = byId("timeline-head").hidden = !id || kind === "empty";
-  byId("terminal-pane").hidden = !id;
-  document.body.classList.toggle("no-terminal", !id || localStorage.getItem("vantage-terminal") === "closed");
-  /** @type {HTMLButtonElement} */ (document.querySelector("#switch [data-pane=terminal]")).disabled = !id;
-  if (!id && document.body.dataset.pane === "terminal") pane("timeline");
+  welcome.hidden = !kind;
+  byId("timeline").hidden = byId("timeline-head").hidden = !there || kind === "empty";
+  byId("terminal-pane").hidden = !there;
+  for (const name of ["rename", "export", "close-shell", "delete", "state"]) byId(name).hidden = !there;
+  document.body.classList.toggle("no-terminal", !there || localStorage.getItem("vantage-terminal") === "closed");
+  /** @type {HTMLButtonElement} */ (document.querySelector("#switch [data-pane=terminal]")).disabled = !there;
+  if (!there && document.body.dataset.pane === "terminal") pane("timeline");
+}
+
+/** The address names a conversation that is not here, or no longer. */
+function missing() {
+  shown.missing = true;
+  frame();
 }
 
 function title() {
@@ -119,6 +126,7 @@ function listed(all) {
     if (each.state === "secret" && each.id !== shown.id) notify.tell("A secret is asked for", nameOf(each), `secret ${each.id}`);
   }
   const about = conversations.get(shown.id);
+  if (about && shown.missing) open(shown.id, shown.seq); // it was made meanwhile
   if (about && !shown.state.mode) showState(byId("state"), about.state);
   frame();
   title();
@@ -154,6 +162,10 @@ async function begin(making) {
 function heard(message) {
   if (message.type === "error") {
     if (message.code === "deleted" && message.conversation_id === shown.id) location.hash = "";
+    if (message.code === "not_found" && message.about === "subscribe" && message.conversation_id === shown.id) {
+      missing();
+      return;
+    }
     notice(message.hint ? `${message.message}: ${message.hint}` : message.message);
     if (message.about === "input" || message.about === "take_keyboard") keyboard.wanted = false;
     return;
@@ -173,7 +185,7 @@ const HANDLERS = {
     for (const drawn of message.rows) rows.put(drawn, timeline.width);
     rows.seq = Math.max(rows.seq, message.seq);
     if (message.screen) terminal.apply(message.screen);
-    if (message.state) state(message.state);
+    if (message.state) tell(message.state);
     commands.read();
     lookForShell();
     came();
@@ -199,7 +211,7 @@ const HANDLERS = {
     terminal.apply(/** @type {any} */ (message));
     if (!shown.started && message.raw_offset) lookForShell();
   },
-  pty_state: (message) => state(/** @type {import("../types.d.ts").PtyState} */ (message)),
+  pty_state: (message) => tell(/** @type {import("../types.d.ts").PtyState} */ (message)),
   agent_block_begin: (message) => commands.heard(message),
   agent_block_end: (message) => commands.heard(message),
 };
@@ -215,11 +227,18 @@ const MODES = /** @type {Record<string, [string, string]>} */ ({
 
 /** A terminal is idle before its shell has started, too: whether one runs is asked for. */
 async function lookForShell() {
-  const { id } = shown;
+  const { id, told } = shown;
   const status = await api.pty(id, "status").catch(() => null);
   if (status === null || id !== shown.id) return;
   shown.started = status.pid !== null;
-  state({ ...shown.state, mode: status.mode, foreground: status.foreground, awaiting_secret: status.awaiting_secret, keyboard: status.keyboard });
+  if (told !== shown.told) lookForShell(); // the server has told something meanwhile: its answer may be older than that
+  else state({ ...shown.state, mode: status.mode, foreground: status.foreground, awaiting_secret: status.awaiting_secret, keyboard: status.keyboard });
+}
+
+/** What the server says by itself, as against what it answers. @param {import("../types.d.ts").PtyState} said */
+function tell(said) {
+  shown.told += 1;
+  state(said);
 }
 
 /** @param {import("../types.d.ts").PtyState} said */
@@ -231,9 +250,10 @@ function state(said) {
   const [name, words] = said.awaiting_secret ? ["secret", "waiting for a secret"] : MODES[mode] ?? ["ended", mode];
   const doing = name === "running" && said.foreground ? `${words}: ${said.foreground}` : words;
   showState(byId("terminal-state"), name, doing);
-  showState(byId("state"), name === "ended" && !shown.rows.count ? "new" : name);
+  showState(byId("state"), name === "ended" && said.mode !== "exited" ? conversations.get(shown.id)?.state ?? "new" : name);
   keyboard.state({ ...said, mode });
   secret.state(said);
+  terminal.refresh(); // the field of a secret takes room
   if (said.awaiting_secret && !before.awaiting_secret) {
     say("A secret is asked for.");
     notify.tell("A secret is asked for", byId("name").textContent ?? "", `secret ${shown.id}`);
@@ -352,7 +372,7 @@ function fold(name, key, button) {
 }
 
 const foldList = () => fold("no-list", "vantage-list", "list-toggle");
-const foldTerminal = () => { if (shown.id) fold("no-terminal", "vantage-terminal", "terminal-toggle"); };
+const foldTerminal = () => { if (shown.id && !shown.missing) fold("no-terminal", "vantage-terminal", "terminal-toggle"); };
 const showExpanded = () => {
   const { all } = timeline.folds, button = byId("expand");
   button.setAttribute("aria-pressed", String(all));
@@ -363,6 +383,11 @@ const expandAll = () => {
   showExpanded();
 };
 
+byId("asks-answer").addEventListener("click", () => {
+  if (document.body.classList.contains("no-terminal")) foldTerminal();
+  pane("terminal");
+  byId("secret-field").focus();
+});
 byId("link-now").addEventListener("click", () => link.wake());
 byId("list-toggle").addEventListener("click", foldList);
 byId("terminal-toggle").addEventListener("click", foldTerminal);
@@ -387,8 +412,12 @@ byId("delete").addEventListener("click", async () => {
   byId("menu").hidePopover();
   const { id } = shown;
   if (await askPerson({ head: "Delete this conversation?", words: "Its log, its terminal’s output and its recordings are removed from disk.", yes: "Delete it" })) {
-    await api.remove(id).catch((error) => notice(error.message));
-    location.hash = "";
+    try {
+      await api.remove(id);
+      location.hash = "";
+    } catch (error) {
+      notice(error instanceof Error ? error.message : String(error));
+    }
     conversations.load();
   }
 });

@@ -203,7 +203,7 @@ export class Scrubber {
     const scrub = byId("scrub", HTMLInputElement), place = this.live ? this.length : this.place;
     scrub.value = String(Math.round(place));
     scrub.disabled = this.length === 0;
-    byId("done").style.width = `${this.length ? place / this.length * 100 : 100}%`;
+    byId("done").style.width = `${this.length ? place / this.length * 100 : 0}%`;
     byId("live").hidden = this.live;
     byId("terminal-pane").classList.toggle("past", !this.live);
     const time = between(this.places, this.times, place);

@@ -98,6 +98,7 @@ export class Search {
     const way = event.key === "ArrowDown" || (event.ctrlKey && event.key === "n") ? 1 : event.key === "ArrowUp" || (event.ctrlKey && event.key === "p") ? -1 : 0;
     if (way) this.choose(this.chosen + way);
     else if (event.key === "Enter") this.open(this.chosen);
+    else if (event.key === "Escape") this.dialog.close(); // a field of this kind would take the first one to empty itself
     else return;
     event.preventDefault();
   }

@@ -1,6 +1,12 @@
 // A program asks for a secret: a field whose content goes to the program and nowhere else.
 import { byId, notice } from "./dom.js";
 
+/** Somebody writes something else: half of it must not land in the field. */
+function typesElsewhere() {
+  const where = document.activeElement;
+  return document.querySelector("dialog[open]") !== null || (where?.id !== "typing" && where?.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select") === true);
+}
+
 export class Secret {
   /** @param {import("./keyboard.js").Keyboard} keyboard */
   constructor(keyboard) {
@@ -18,13 +24,23 @@ export class Secret {
   state(state) {
     const asked = state.awaiting_secret === true, form = byId("secret");
     if (asked !== this.asked) {
+      const field = byId("secret-field", HTMLInputElement), left = form.contains(document.activeElement);
       this.asked = asked;
       form.hidden = !asked;
-      byId("secret-field", HTMLInputElement).value = "";
-      if (asked && !byId("terminal-pane").hidden) byId("secret-field").focus({ preventScroll: true });
+      field.value = "";
+      if (asked && !typesElsewhere()) field.focus({ preventScroll: true });
+      if (!asked && left) this.leave();
     }
-    if (asked) byId("secret-who").textContent = `${state.foreground || "A program"} asks for a secret.`;
+    byId("asks").hidden = !asked;
+    if (asked) byId("secret-who").textContent = byId("asks-word").textContent = `${state.foreground || "A program"} asks for a secret.`;
     if (this.keyboard.mine && this.whenMine) this.whenMine();
+  }
+
+  /** Whoever typed there goes on typing where the keys belong. */
+  leave() {
+    const { keyboard } = this;
+    if (keyboard.mine) keyboard.area.focus({ preventScroll: true });
+    else byId("view").focus({ preventScroll: true });
   }
 
   answer() {

@@ -7,7 +7,9 @@ import { pieces } from "./pieces.js";
 
 /** @typedef {import("../types.d.ts").Run} Run @typedef {import("../types.d.ts").ScreenDelta} ScreenDelta @typedef {import("../types.d.ts").ScreenRead} ScreenRead */
 
-const LINE_HEIGHT = 1.25, LARGEST = 16, READABLE = 13; // px
+const LINE_HEIGHT = 1.25, LARGEST = 16, READABLE = 13, SMALLEST = 4; // px
+const BESIDE = matchMedia("(min-width: 48.01rem)"), BELOW = matchMedia("(max-width: 75rem)"); // the timeline, as in page.css
+const MOST_OF_WINDOW = 0.62;
 const ENOUGH = 4.5; // contrast of text that has a colour of the palette
 const MOST_STYLES = 4000;
 const SCROLLBACK = 300; // lines that are fetched at once
@@ -122,7 +124,8 @@ export class Terminal {
     cursor.style.top = `calc(var(--lh) * ${picture.cursor.row})`;
     byId("terminal-title").textContent = picture.title;
     byId("terminal-size").textContent = picture.lines.length ? `${picture.cols} × ${picture.lines.length}${picture.alt ? " · alternate screen" : ""}` : "";
-    byId("earlier").hidden = picture.alt || this.past !== null || !this.history.total || (this.history.open && this.history.first === 0);
+    byId("earlier").hidden = !this.history.total || (this.history.open && this.history.first === 0);
+    byId("earlier").classList.toggle("away", picture.alt || this.past !== null);
     byId("scrollback").hidden = picture.alt || this.past !== null || !this.history.open;
     this.view.dataset.offset = String(picture.offset);
     this.fit();
@@ -168,7 +171,7 @@ export class Terminal {
     const { picture, view } = this, padding = getComputedStyle(view);
     const width = view.clientWidth - parseFloat(padding.paddingLeft) - parseFloat(padding.paddingRight);
     if (width <= 0) return;
-    const fitting = Math.min(LARGEST, width / (picture.cols * this.ratio));
+    const fitting = Math.min(LARGEST, width / (picture.cols * this.ratio), Math.max(this.room() / (Math.max(picture.lines.length, 1) * LINE_HEIGHT), SMALLEST));
     const size = this.zoomed ? Math.max(fitting, READABLE) : fitting;
     const line = size > 9 ? Math.floor(size * LINE_HEIGHT) : size * LINE_HEIGHT; // whole pixels: no seams between rows
     for (const [name, value] of [["fs", `${size}px`], ["cw", `${size * this.ratio}px`], ["lh", `${line}px`], ["cols", String(picture.cols)], ["lines", String(picture.lines.length)]]) {
@@ -176,6 +179,16 @@ export class Terminal {
     }
     view.classList.toggle("scrolls", this.zoomed || this.history.open);
     if (this.zoomed) this.follow();
+  }
+
+  /** Height that the screen may take, so that its last line can be seen, too; where the whole pane scrolls anyway, any. */
+  room() {
+    const { view } = this, pane = byId("terminal-pane");
+    if (this.history.open || !BESIDE.matches) return Infinity;
+    const style = getComputedStyle(view), box = view.getBoundingClientRect(), earlier = byId("earlier");
+    const above = box.top - pane.getBoundingClientRect().top + pane.scrollTop, frame = box.height - view.clientHeight + parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.marginBottom);
+    const whole = BELOW.matches ? pane.clientHeight - above : innerHeight * MOST_OF_WINDOW;
+    return whole - frame - (earlier.hidden ? 0 : earlier.offsetHeight + 4);
   }
 
   zoom() {

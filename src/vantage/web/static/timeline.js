@@ -49,6 +49,7 @@ export class Timeline {
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     scroller.addEventListener("click", (event) => this.clicked(event));
     scroller.addEventListener("toggle", (event) => this.toggled(event), true);
+    scroller.addEventListener("pointerover", (event) => this.pointed(event), { passive: true });
     scroller.addEventListener("focusin", (event) => this.focused(event));
     new ResizeObserver(() => {
       this.viewport = scroller.clientHeight;
@@ -179,7 +180,7 @@ export class Timeline {
 
   draw() {
     const { rows, scroller, heights } = this;
-    if (!rows) return;
+    if (!rows || !scroller.clientHeight) return; // what cannot be seen has no height; it is drawn when it can
     heights.resize(rows.count);
     let first = 1, last = 0;
     for (let tries = 0; tries < 5; tries++) { // rows are seldom as high as was guessed: then there is room for others
@@ -223,6 +224,7 @@ export class Timeline {
   /** Something is higher or lower than it was. @param {ResizeObserverEntry[]} changes */
   resized(changes) {
     let moved = false;
+    if (!this.scroller.clientHeight) return;
     for (const { target, borderBoxSize } of changes) {
       const n = Number(/** @type {HTMLElement} */ (target).dataset.n), height = borderBoxSize[0]?.blockSize ?? 0;
       if (this.shown.get(n)?.element === target && Math.abs(this.heights.set(n, height)) > 0.01) moved = true;
@@ -408,6 +410,15 @@ export class Timeline {
     this.shown.get(this.current)?.element.removeAttribute("aria-current");
     this.current = row.n;
     this.shown.get(row.n)?.element.setAttribute("aria-current", "true");
+  }
+
+  /** A title that is cut says the rest to whoever points at it. @param {PointerEvent} event */
+  pointed(event) {
+    const head = event.target instanceof Element ? event.target.closest("summary.v-head") : null, title = head?.querySelector(".v-title");
+    if (!head || !title) return;
+    const cut = title.scrollHeight > title.clientHeight + 2 || title.scrollWidth > title.clientWidth + 2;
+    if (cut) head.setAttribute("title", title.textContent ?? "");
+    else head.removeAttribute("title");
   }
 
   /** @param {MouseEvent} event */

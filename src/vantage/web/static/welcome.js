@@ -29,6 +29,19 @@ export function firstStart(hands) {
       hands.demo && h("button.button", { type: "button", onclick: hands.demo }, "Run the demo")));
 }
 
+/**
+ * None is chosen, or one that is not here.
+ * @param {string} id @param {{ create: () => void, choose: () => void }} hands
+ */
+export function chooseOne(id, hands) {
+  return h("div.welcome", null,
+    h("h2", null, id ? "This conversation is not here" : "No conversation is chosen"),
+    h("p", null, id ? `There is no conversation “${id}”: it was deleted, or is in another home.` : "Choose one from the list, or begin another."),
+    h("div.buttons", null,
+      h("button.button.primary.narrow-only", { type: "button", onclick: hands.choose }, "Choose a conversation"),
+      h("button.button", { type: "button", onclick: hands.create }, "New conversation")));
+}
+
 /** A conversation in which nothing has happened. @param {string} id @param {{ terminal: () => void }} hands */
 export function emptyConversation(id, hands) {
   return h("div.welcome", null,
