@@ -6,6 +6,7 @@ import re
 import select
 import signal
 import socket
+import subprocess
 import threading
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import command_line
 from command_line import CommandLine
 from server_home import serving
 from terminal_home import wait_until_gone
+from terminals import VANTAGE
 from vantage.cli import main
 from vantage.cli.client import Client
 
@@ -290,6 +292,19 @@ def test_with_json_an_error_that_no_server_saw_is_json_too(vantage, arguments, e
 def test_json_behind_two_dashes_is_a_word_of_the_command(vantage, work):
     ran = vantage.run("exec", "nobody", "--", "ls", "--json")
     assert (ran.code, ran.out) == (1, "")
+
+
+@pytest.mark.parametrize("arguments", [["ls"], ["exec", "WORK", "seq 10000"], ["screen", "WORK"], ["doctor"]])
+def test_a_full_disk_is_one_line(vantage, work, arguments):
+    vantage("exec", work, "echo something")
+    words = [work if argument == "WORK" else argument for argument in arguments]
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [*VANTAGE, *words], stdout=full, stderr=subprocess.PIPE, env=vantage.env, text=True, check=False
+        )
+    assert (ran.returncode, ran.stderr) == (
+        1, "Error: the output cannot be written: No space left on device: make room, or send it elsewhere\n",
+    )  # fmt: skip
 
 
 def test_help_is_a_word_too(vantage):

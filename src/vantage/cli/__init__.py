@@ -1,5 +1,6 @@
 """The command line: one file per command, loaded when it is called."""
 
+import errno
 from importlib import import_module
 from typing import Any
 
@@ -53,6 +54,10 @@ _GROUPS = {
 }
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to standard output fails with where the disk is full."""
+
+
 class _Group(click.Group):
     """A group that knows its commands by name and imports only the one that is run."""
 
@@ -90,6 +95,15 @@ class _Group(click.Group):
 
             vars(error)["message"] = sanitize(error.message)  # it may repeat what came from strangers
             raise
+        except OSError as error:
+            if error.errno not in _NO_ROOM or error.filename is not None:
+                raise
+            from vantage.cli.streams import leave_quietly
+
+            leave_quietly()
+            raise click.ClickException(
+                f"the output cannot be written: {error.strerror}: make room, or send it elsewhere"
+            ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         named = {name for names in _GROUPS.values() for name in names}
