@@ -5,6 +5,7 @@
 
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -170,9 +171,23 @@ def test_gallery(visit, told, taken, scheme):
     expect(page.get_by_role("textbox", name="Spec")).to_have_attribute("aria-invalid", "true")
     check(page)
     page.get_by_role("textbox", name="Spec").fill('{"collapsed": ')
-    expect(page.locator("#verdict")).to_contain_text("not JSON")
+    expect(page.locator("#verdict")).to_contain_text("The spec is not JSON")
+    page.get_by_role("textbox", name="Spec").fill("null")
+    expect(page.locator("#verdict")).to_contain_text("The spec is not an object")
+    page.get_by_role("textbox", name="Spec").fill("{}")
+    page.get_by_role("textbox", name="Sample call").fill("[1]")
+    expect(page.locator("#verdict")).to_contain_text("The sample is not an object")
     page.get_by_role("combobox", name="Example").select_option("test_run")
     expect(page.locator("#verdict")).to_contain_text("The spec is valid.")
+
+
+def test_gallery_on_a_phone(visit, told):
+    page = visit("/gallery", at=told, viewport=PHONE, has_touch=True, is_mobile=True)
+    expect(page.locator("#verdict")).to_contain_text("The spec is valid.")
+    parts = [page.locator(name).bounding_box() for name in ("#spec", "#verdict", "#sample", ".choices", "#drawings")]
+    for above, below in pairwise(parts):
+        assert above["y"] + above["height"] <= below["y"] + 1, "nothing lies on anything else"
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_empty(visit, taken, private_home):

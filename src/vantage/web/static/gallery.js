@@ -17,20 +17,22 @@ let asked = 0;
  * @returns {{ value: any, problem: string }}
  */
 function read(field) {
+  let value = null, problem = "";
   try {
-    const value = JSON.parse(field.value || "{}");
-    field.removeAttribute("aria-invalid");
-    return { value, problem: "" };
+    value = JSON.parse(field.value || "{}");
+    if (typeof value !== "object" || value === null || Array.isArray(value)) problem = "not an object: it begins with { and ends with }";
   } catch (error) {
-    field.setAttribute("aria-invalid", "true");
-    return { value: null, problem: error instanceof Error ? error.message : String(error) };
+    problem = `not JSON: ${error instanceof Error ? error.message : error}`;
   }
+  if (problem) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+  return { value, problem };
 }
 
 async function show() {
   const number = ++asked, written = read(spec), call = read(sample);
   if (written.problem || call.problem) {
-    verdict([["bad", "✗", "", `${written.problem ? "The spec" : "The sample"} is not JSON: ${written.problem || call.problem}`]]);
+    verdict([["bad", "✗", "", `${written.problem ? "The spec" : "The sample"} is ${written.problem || call.problem}`]]);
     return;
   }
   const running = byId("running", HTMLInputElement).checked, width = Number(byId("width", HTMLInputElement).value);
