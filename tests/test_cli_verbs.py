@@ -348,5 +348,16 @@ def test_what_programs_print_acts_on_no_terminal(vantage, work):
     assert bytes(terminal.raw) == b"A\\u202EBC\rD\r\n"
 
 
+def test_a_list_is_as_wide_as_the_window(vantage, work):
+    vantage("rename", work, "A name that is longer than what is left of the window")
+    columns = len(work) + 20
+    terminal = vantage.in_terminal("ls", columns=columns, NO_COLOR="1")
+    terminal.finish()
+    lines = bytes(terminal.raw).decode().splitlines()
+    (line,) = [line for line in lines if line.startswith(work)]
+    assert line.endswith("…")
+    assert all(len(line) <= columns for line in lines), "none is broken in two"
+
+
 def process_of(home: Path, name: str) -> int:
     return json.loads((home / f"{name}.json").read_text())["pid"]

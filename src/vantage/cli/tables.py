@@ -33,7 +33,7 @@ def colored() -> bool:
 
 
 def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """Aligned columns; the last one is cut where the terminal ends, and whole in a pipe."""
+    """Aligned columns; a line is cut where the terminal ends, and whole in a pipe."""
     lines = [[Cell(one_line(cell), getattr(cell, "code", "")) for cell in row] for row in rows]
     if head and lines:
         lines.insert(0, [Cell(name, "2") for name in head])
@@ -46,15 +46,24 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
 
 
 def _line(line: list[Cell], widths: list[int], room: int | None, *, color: bool) -> str:
+    last = len(line) - 1
+    padded = [
+        cell + " " * (0 if column == last else wanted - width(cell) + 2)
+        for column, (cell, wanted) in enumerate(zip(line, widths, strict=True))
+    ]
     parts, at = [], 0
-    for column, (cell, wanted) in enumerate(zip(line, widths, strict=True)):
-        last = column == len(line) - 1
-        text: str = cell
-        if last and room is not None:
-            text = truncate(text, max(room - at, 1))
-        padding = "" if last else " " * (wanted - width(text) + 2)
-        parts.append((f"\x1b[{cell.code}m{text}\x1b[0m" if color and cell.code and text else text) + padding)
-        at += wanted + 2
+    for column, cell in enumerate(line):
+        text, rest = padded[column], "".join(padded[column:]).rstrip()
+        cut = room is not None and at + width(rest) > room and at + width(text) >= room
+        if cut and room is not None:
+            text = truncate(rest, max(room - at, 1))
+        if color and cell.code and cell:
+            shown = text.rstrip()
+            text = f"\x1b[{cell.code}m{shown}\x1b[0m{text[len(shown) :]}"
+        parts.append(text)
+        if cut:
+            break
+        at += width(padded[column])
     return "".join(parts).rstrip()
 
 
