@@ -624,3 +624,20 @@ def test_what_people_type_into_claude_code():
         "› /model opus\n\n• Tool local_command\n  └ Set model to opus\n\n• Ran ls -1\n  └ a & b\n\n› Go on.\n\n"
         '› And the docs.\n\n• Task Agent "Look" finished\n  └ All is well.\n\n› Is <b>this</b> right?\n'
     )
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["<bash-input>" * 100_000 + "</", "<bash-input></bash-input>" * 50_000, "\nagentId: a (x)\n<usage>" * 50_000],
+)
+def test_tags_that_are_never_closed_cost_what_their_length_costs(said):
+    """Looked for from each of them to the end, they would take minutes: the test would not come back."""
+    update = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "1",
+        "title": "Task",
+        "status": "completed",
+        "rawOutput": said,
+    }
+    report = {**update, "content": [{"type": "content", "content": {"type": "text", "text": said}}]}
+    assert len(of(read(lines({"type": "user", "message": {"content": said}}, report)), ev.ToolEnd)) >= 1

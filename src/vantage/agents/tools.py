@@ -42,12 +42,13 @@ def _plain(value: Json) -> Json:
 
 
 _TASK_RESULT = re.compile(r"\s*<task [^>]*>\s*<task_result>\n?(.*?)\n?</task_result>\s*</task>\s*", re.DOTALL)
-
-
 _TASK_NOTE = re.compile(r"\nagentId: \w+ \([^\n]*\)(?:\n<usage>.*</usage>)?\s*\Z", re.DOTALL)
+_NOTE_LENGTH = 1000
+"""A note is at the end, and shorter than this."""
 
 
 def task_report(output: str) -> str:
     """A sub-agent's report without the tags that opencode puts around it, and what Claude Code adds for the model."""
     match = _TASK_RESULT.fullmatch(output)
-    return _TASK_NOTE.sub("", match[1] if match else output)
+    report = match[1] if match else output
+    return report[:-_NOTE_LENGTH] + _TASK_NOTE.sub("", report[-_NOTE_LENGTH:])
