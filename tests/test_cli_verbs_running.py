@@ -64,7 +64,8 @@ def test_ctrl_c_interrupts_the_command(vantage, work):
 
 def test_ctrl_c_interrupts_the_command_with_json_too(vantage, work, tmp_path):
     os.mkfifo(tmp_path / "ready")
-    process = vantage.start("exec", work, "--json", f"echo > {tmp_path}/ready; sleep 1000")
+    # one process from beginning to end: between two commands, the shell itself would be interrupted
+    process = vantage.start("exec", work, "--json", "--", "sh", "-c", f"echo > {tmp_path}/ready; exec sleep 1000")
     (tmp_path / "ready").read_text()
     process.send_signal(signal.SIGINT)
     assert ended(process) == (130, "", "")
