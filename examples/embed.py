@@ -21,7 +21,7 @@ async def main() -> None:
         print(f"it was ended by {(await terminal.end_session(python.session_id)).how}")
 
         editor = await terminal.exec_interactive("vi note.txt", cwd="/tmp")  # noqa: S108
-        await terminal.wait_for({"screen": "note.txt"})
+        await terminal.wait_for({"screen": "[New]"})  # what only the editor shows: its command is on the screen too
         await terminal.keys(["i", "h", "i", "Escape"])
         await terminal.wait_for({"screen": "hi"})
         print(f"first line of the screen: {terminal.screen().lines()[0]!r}")
