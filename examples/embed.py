@@ -20,7 +20,7 @@ async def main() -> None:
         print(f"the REPL says {said.match_text}")
         print(f"it was ended by {(await terminal.end_session(python.session_id)).how}")
 
-        editor = await terminal.exec_interactive("vi note.txt", cwd="/tmp")  # noqa: S108
+        editor = await terminal.exec_interactive("vi -n note.txt", cwd="/tmp")  # noqa: S108
         await terminal.wait_for({"screen": "[New]"})  # what only the editor shows: its command is on the screen too
         await terminal.keys(["i", "h", "i", "Escape"])
         await terminal.wait_for({"screen": "hi"})
