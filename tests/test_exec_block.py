@@ -137,7 +137,8 @@ async def test_directories(home, kind, tmp_path):
         assert cwds == ["/usr", str(odd), str(odd), str(odd)]
         with pytest.raises(InputError, match="no directory"):
             await t.exec_block("pwd", cwd=str(tmp_path / "nowhere"))
-        assert (await t.exec_block("pwd")).output == "/\n"
+        assert (await t.exec_block("pwd", cwd="usr")).output == "/usr\n", "from where the shell is"
+        assert (await t.exec_block("pwd; cd /", cwd="~")).output == (await t.exec_block("cd; pwd")).output
 
 
 async def test_a_directory_that_cannot_be_entered(home, kind, tmp_path):

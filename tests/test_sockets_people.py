@@ -104,6 +104,19 @@ def a_conversation(here, home):
     return here.manager.create("c", cwd=str(home), env=environment(), user_rc=False)
 
 
+async def test_a_second_secret_is_asked_for_too(server):
+    """The terminal looks as it did when the first one was: nothing has changed, and yet it is news."""
+    with server.conversation() as c:
+        async with open_socket(server) as socket:
+            await socket.watch(c, "rows", "screen", "blocks")
+            for prompt in ("First", "Second"):
+                server.pty(c, "exec_block", command=f"read -s -p '{prompt}''? ' p", timeout_ms=0)
+                await socket.on_screen(c, f"{prompt}?")
+                await socket.state(c, awaiting_secret=True, mode="block_running")
+                server.pty(c, "ctrl_c")
+                await socket.state(c, awaiting_secret=False, mode="idle")
+
+
 async def test_who_has_gone_is_forgotten_after_a_while(private_home):
     """Its context ends and the keyboard is the agent's again: others are told."""
     async with serving_here(private_home, Limits(linger_s=0.01)) as here:

@@ -21,6 +21,10 @@ def terminal_size(cols: Any, rows: Any) -> None:
     within("rows", rows, 1, 500)
 
 
-def directory(cwd: str) -> None:
-    if not os.path.isdir(cwd):  # noqa: PTH112 -- asked for every command
+def directory(cwd: str, base: str, home: str) -> str:
+    """The path of a directory as somebody would type it behind `cd` who is in `base`."""
+    path = home + cwd[1:] if cwd == "~" or cwd.startswith("~/") else cwd
+    path = os.path.join(base, path)  # noqa: PTH118 -- asked for every command
+    if "\0" in path or not os.path.isdir(path):  # noqa: PTH112
         raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
+    return path

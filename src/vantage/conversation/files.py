@@ -37,7 +37,7 @@ def check_id(conversation_id: str, whose: str = "a conversation's") -> str:
     """An id that is a safe file name, or an error."""
     if _ID.fullmatch(conversation_id) is None:
         raise InputError(
-            f"{conversation_id!r} cannot be {whose} id",
+            f"{conversation_id[:80]!r} cannot be {whose} id",
             hint="1 to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit",
         )
     return conversation_id

@@ -186,8 +186,8 @@ class Manager:
         if folder.settings.exists():
             raise Conflict(f"there is a conversation {conversation_id!r} already", hint="use it, or choose another id")
         terminal_size(cols, rows)
-        cwd = cwd or os.getcwd()  # noqa: PTH109
-        directory(cwd)
+        here = os.getcwd()  # noqa: PTH109
+        cwd = directory(cwd or here, here, str(Path.home()))
         make_directory(self.home / "conversations")
         shutil.rmtree(folder.path, ignore_errors=True)  # what a deletion left that was cut short
         folder.create()

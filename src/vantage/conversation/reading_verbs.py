@@ -32,7 +32,7 @@ class ReadingVerbs(ScreenVerbs):
     async def status(self) -> results.Status:
         session = self.session
         await session.join_host()
-        sample = await session.look_at_terminal() if session.alive else session.sample
+        sample = await session.look_at_terminal()
         state, screen = session.state, session.terminal.screen
         active = state.block
         return results.Status(

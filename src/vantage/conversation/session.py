@@ -511,7 +511,7 @@ class Session:
     async def look_at_terminal(self) -> Sample:
         """Asks the host for the terminal's settings and its foreground process."""
         try:
-            answer = await self.ask("state") if self.alive else {}
+            answer = await self.ask("state", awaiting_secret=self.state.awaiting_secret) if self.alive else {}
             self.sample = Sample(answer)
             if self.state.phase == "running":
                 self._mend_hooks(answer)

@@ -120,11 +120,14 @@ class AgentTerminal(ReadingVerbs):
 
     async def _give(self, command: str, cwd: str | None, origin: str, session_id: str | None) -> tuple[Block, str]:
         """Has the shell begin a command. One at a time: whoever comes second is told what to do instead."""
-        _check_command(command, cwd)
+        _check_command(command)
         self._check_keyboard()
         await self.session.join_host()
         await self._line_taken()
         self._check_idle()
+        if cwd is not None:
+            settings, state = self.session.settings, self.session.state
+            cwd = directory(cwd, state.cwd or settings.cwd, settings.env.get("HOME", "~"))
         self._giving = True
         try:
             note = await self._ready_shell()
@@ -506,7 +509,7 @@ def person(client: str) -> str:
     return f"client:{client}"
 
 
-def _check_command(command: str, cwd: str | None) -> None:
+def _check_command(command: str) -> None:
     if not isinstance(command, str):
         raise InputError(f"command is a text, not {type(command).__name__}")
     if "\0" in command:
@@ -515,8 +518,6 @@ def _check_command(command: str, cwd: str | None) -> None:
         raise InputError("the command has half a character in it (a lone surrogate)", hint="no text can hold one")
     if len(command) > MOST_COMMAND:
         raise InputError(f"the command has {len(command):,} characters", hint="write it to a file and run that")
-    if cwd is not None:
-        directory(cwd)
 
 
 def _short(command: str) -> str:

@@ -221,6 +221,7 @@ def signal_(host: "Host", request: Request) -> None:
 
 
 def state(host: "Host", request: Request) -> None:
+    """Journals what is new since the last time, or to whoever asks and says what it knows of secrets."""
     terminal = host.known(_text(request, "terminal"))
     pty = terminal.pty
     if pty is None:
@@ -238,7 +239,8 @@ def state(host: "Host", request: Request) -> None:
     modes, group = pty.modes(), pty.foreground()
     name, pid = processes.command_name(group) if group is not None else (None, None)
     seen = {"echo": modes.echo, "canonical": modes.canonical, "foreground": name, "foreground_pid": pid}
-    if seen != terminal.state and not terminal.stalled:
+    is_news = seen != terminal.state or request.fields.get("awaiting_secret", modes.secret) != modes.secret
+    if is_news and not terminal.stalled:
         terminal.state = seen
         terminal.record({"t": "state", **seen})
     cwd = (processes.working_directory(pid) if pid is not None else None) or processes.working_directory(pty.pid)

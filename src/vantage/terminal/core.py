@@ -252,6 +252,7 @@ class Terminal:
         state.asked = None
         state.ending = None
         state.started_at = None
+        state.awaiting_secret = False  # whatever asked for one is over
         if state.pending is not None:  # typed ahead: what came so far belongs to this block
             state.pending.raw, state.pending.spool = self._passed, self._spool.length
         self._step.ended.append(block)
