@@ -394,8 +394,8 @@ def test_without_a_shell_nothing_has_ended(visit, talk, server: Server):
     say(server, conversation, {"type": "assistant_text", "text": "I need no terminal."})
     page = visit(f"/#c={conversation}")
     expect(page.locator("#terminal-state")).to_contain_text("no shell")
-    expect(page.locator("#state")).to_have_text(re.compile("new"))
-    expect(page.locator(".conversation", has_text="Only said").locator(".state")).to_have_text(re.compile("new"))
+    expect(page.locator("#state")).to_have_text(re.compile("idle"))
+    expect(page.locator(".conversation", has_text="Only said").locator(".state")).to_have_text(re.compile("idle"))
 
 
 def test_what_was_years_ago_has_its_date(visit, talk, server: Server):

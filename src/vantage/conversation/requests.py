@@ -495,7 +495,10 @@ def describe(manager: "Manager", settings: "Settings", *, brief: bool = False) -
         rows=settings.rows,
     )
     with contextlib.suppress(FileNotFoundError):
-        description.last_activity = max(round(folder.events.stat().st_mtime * 1000), settings.created)
+        log = folder.events.stat()
+        description.last_activity = max(round(log.st_mtime * 1000), settings.created)
+        if log.st_size and description.state == "new":  # something was said in it, without a terminal
+            description.state = "idle"
     if conversation is not None:
         _describe_live(description, conversation, brief=brief)
     return description

@@ -28,12 +28,8 @@ def _item(value: Json) -> ChecklistItem:
     return ChecklistItem(text, _STATUS.get(status, "pending"))
 
 
-@presenter(
-    "update_plan", "todo", "todowrite", "todo_write", "write_todos", "exit_plan_mode", "exitplanmode", "update_topic"
-)
+@presenter("update_plan", "todo", "todowrite", "todo_write", "write_todos")
 def update_plan(call: ToolCall) -> Presentation | None:
-    if call.name in _IN_WORDS:
-        return _IN_WORDS[call.name](call)
     if not fits(call, {"plan": list, "todos": list, "items": list, "explanation": str}):
         return None
     steps: list[Json] = next((call.args[key] for key in ("plan", "todos", "items") if call.args.get(key)), [])
@@ -45,7 +41,8 @@ def update_plan(call: ToolCall) -> Presentation | None:
     )
 
 
-def _proposed_plan(call: ToolCall) -> Presentation | None:
+@presenter("exit_plan_mode", "exitplanmode")
+def proposed_plan(call: ToolCall) -> Presentation | None:
     """A plan in words. What is said of it is there only when it was not agreed to."""
     if not fits(call, {"plan": str}):
         return None
@@ -54,12 +51,10 @@ def _proposed_plan(call: ToolCall) -> Presentation | None:
     return Presentation(head("Proposed a plan" if call.done else "Proposing a plan"), [*blocks, *error_blocks(call)])
 
 
-def _topic(call: ToolCall) -> Presentation | None:
+@presenter("update_topic")
+def topic(call: ToolCall) -> Presentation | None:
     if not fits(call, {"title": str, "summary": str, "strategic_intent": str}):
         return None
     about = call.text("summary", "strategic_intent").strip()
     blocks: list[Block] = [TextBlock(about)] if about else []
     return Presentation(head("Topic", call.text("title")), error_blocks(call) or blocks)
-
-
-_IN_WORDS = {"exit_plan_mode": _proposed_plan, "exitplanmode": _proposed_plan, "update_topic": _topic}

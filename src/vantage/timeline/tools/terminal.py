@@ -103,10 +103,8 @@ def typed(data: str) -> str:
     ).strip()
 
 
-@presenter("pty_send", "write_stdin")
+@presenter("pty_send")
 def send(call: ToolCall) -> Presentation | None:
-    if call.name == "write_stdin":
-        return _write_stdin(call)
     if not fits(call, {"data": str, "data_b64": str}):
         return None
     if call.args.get("secret"):
@@ -119,7 +117,8 @@ def send(call: ToolCall) -> Presentation | None:
     return Presentation(head(verb, what), error_blocks(call), cut_title="tail")
 
 
-def _write_stdin(call: ToolCall) -> Presentation | None:
+@presenter("write_stdin")
+def write_stdin(call: ToolCall) -> Presentation | None:
     """Codex's way to type at a program that it runs itself; with nothing typed it only waits for more output."""
     if not fits(call, {"session_id": (str, int)}, chars=str):
         return None
