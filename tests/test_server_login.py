@@ -1,5 +1,7 @@
 """Logging in with a browser: a link, a link that was used, a pasted token, and out again."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -20,16 +22,21 @@ def link(server):
     return server.post("/v1/links").json["url"]
 
 
+def page_of(server):
+    """The page's address, whatever it shows first: the conversation that was used last, where there is one."""
+    return re.compile(rf"{re.escape(server.url)}/(#c=[\w.-]+)?$")
+
+
 def test_a_link_logs_in_and_leaves_no_trace(window, server):
     url = link(server)
     window.goto(url)
-    expect(window).to_have_url(f"{server.url}/")
+    expect(window).to_have_url(page_of(server))
     cookie = next(each for each in window.context.cookies() if each["name"] == f"vantage_{server.port}")
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
     assert window.evaluate("document.cookie") == ""
     assert window.evaluate("async () => (await fetch('/v1/tools')).status") == 200
     window.goto(url)  # it was used before, but by this very browser
-    expect(window).to_have_url(f"{server.url}/")
+    expect(window).to_have_url(page_of(server))
     assert not [said for said in window.complaints if "401" not in said]
 
 
@@ -47,7 +54,7 @@ def test_a_used_link_says_what_to_do_and_a_token_does_it(window, server):
     expect(window.get_by_role("status")).to_have_text("This token is not valid.")
     field.fill(server.token)
     window.get_by_role("button", name="Log in").click()
-    expect(window).to_have_url(f"{server.url}/")
+    expect(window).to_have_url(page_of(server))
     window.goto(f"{server.url}/login")
     expect(window.get_by_role("status")).to_have_text("You are logged in.")
     window.get_by_role("button", name="Log out").click()
@@ -72,7 +79,7 @@ def test_a_page_of_somebody_else_gets_nothing(window, server):
             pass
 
     window.goto(link(server))
-    expect(window).to_have_url(f"{server.url}/")
+    expect(window).to_have_url(page_of(server))
     foreign = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
     thread = threading.Thread(target=foreign.serve_forever)
     thread.start()

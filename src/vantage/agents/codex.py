@@ -10,6 +10,7 @@ from vantage import events as ev
 from vantage.agents.adapter import Adapter, Calls, Known, Speech, nothing, unknown
 from vantage.agents.codex_events import CodexEvents
 from vantage.agents.codex_session import CodexSession, looked_for
+from vantage.agents.codex_usage import usage_of
 from vantage.agents.tools import mcp_tool
 from vantage.agents.values import Object, content_text, message_of, number, obj, objects, text
 from vantage.events import Event, Json
@@ -18,12 +19,6 @@ Item = Callable[[Object, bool], Iterator[Event]]
 """A handler of an item: the item, and whether it is complete."""
 
 _VERBS = {"add": "Add", "delete": "Delete", "update": "Update"}
-_USAGE = {
-    "input_tokens": "input_tokens",
-    "cached_input_tokens": "cached_input_tokens",
-    "output_tokens": "output_tokens",
-    "reasoning_output_tokens": "reasoning_tokens",
-}
 
 
 class Codex(Adapter):
@@ -69,8 +64,7 @@ class Codex(Adapter):
         return ()
 
     def _turn_completed(self, message: Object) -> Iterator[Event]:
-        stated = obj(message, "usage")
-        usage = {ours: value for theirs, ours in _USAGE.items() if (value := number(stated, theirs)) is not None}
+        usage = usage_of(obj(message, "usage"))
         self._plans.clear()
         yield ev.TurnComplete(finish="completed", usage=usage or None)
 

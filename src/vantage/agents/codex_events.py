@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from vantage import events as ev
 from vantage.agents.adapter import Adapter, Known, nothing, unknown
 from vantage.agents.codex_session import patch_of
+from vantage.agents.codex_usage import Total
 from vantage.agents.tools import mcp_tool
 from vantage.agents.values import Object, content_text, message_of, number, obj, text
 from vantage.events import Event
@@ -22,12 +23,6 @@ _SILENT = (
     "item_completed", "raw_response_item", "context_compacted", "exec_approval_request", "apply_patch_approval_request",
     "agent_message_content_delta", "reasoning_content_delta", "reasoning_raw_content_delta",
 )  # fmt: skip
-_USAGE = {
-    "input_tokens": "input_tokens",
-    "cached_input_tokens": "cached_input_tokens",
-    "output_tokens": "output_tokens",
-    "reasoning_output_tokens": "reasoning_tokens",
-}
 
 
 class CodexEvents:
@@ -69,8 +64,7 @@ class CodexEvents:
         self._events = {**dict.fromkeys(_SILENT, nothing), **self._events}
         self._texts = 0
         self._plans = 0
-        self._total: Object = {}
-        self._before: Object = {}
+        self._total = Total()
 
     def kind(self, message: Object) -> str:
         """Under which name the table has a message; nothing for one of another dialect."""
@@ -155,17 +149,11 @@ class CodexEvents:
     # the turn
 
     def _count(self, event: Object) -> tuple[Event, ...]:
-        self._total = obj(event, "info", "total_token_usage") or (event if "input_tokens" in event else self._total)
+        self._total.count(event)
         return ()
 
     def _over(self, event: Object) -> Iterable[Event]:  # noqa: ARG002
-        usage = {
-            ours: value - (number(self._before, theirs) or 0)
-            for theirs, ours in _USAGE.items()
-            if (value := number(self._total, theirs)) is not None
-        }
-        self._before = self._total
-        return [ev.TurnComplete(finish="completed", usage=usage or None)]
+        return [ev.TurnComplete(finish="completed", usage=self._total.turn() or None)]
 
 
 def _core(message: Object) -> Object:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from vantage import events as ev
 from vantage.agents.adapter import Adapter, Known, nothing, silent, unknown
+from vantage.agents.codex_usage import Total
 from vantage.agents.tools import mcp_tool
 from vantage.agents.values import Object, content_text, message_of, moment, number, obj, objects, text
 from vantage.events import Event, Json
@@ -30,12 +31,6 @@ _FAILED = re.compile(
 )
 """How an answer begins that says why a call was not carried out."""
 _PATCHES = ("apply_patch",)
-_USAGE = {
-    "input_tokens": "input_tokens",
-    "cached_input_tokens": "cached_input_tokens",
-    "output_tokens": "output_tokens",
-    "reasoning_output_tokens": "reasoning_tokens",
-}
 _BARE_PARTS = ("input_text", "output_text", "input_image")
 _SURROUNDINGS = ("<environment_context>", "<user_instructions>", "<ENVIRONMENT_CONTEXT>", "# AGENTS.md instructions")
 """What is put before a prompt, in messages that look like it."""
@@ -76,8 +71,7 @@ class CodexSession:
             **dict.fromkeys(_SILENT_EVENTS, lambda _event, _ts: ()),
         }
         self._patches: dict[str, str] = {}
-        self._total: Object = {}
-        self._before: Object = {}
+        self._total = Total()
 
     def _item(self, message: Object) -> Iterator[Event]:
         yield from self._by(self._items, message)
@@ -164,16 +158,11 @@ class CodexSession:
         return ()
 
     def _count(self, event: Object, ts: int | None) -> Iterable[Event]:  # noqa: ARG002
-        self._total = obj(event, "info", "total_token_usage") or self._total
+        self._total.count(event)
         return ()
 
     def _turn_over(self, event: Object, ts: int | None) -> Iterable[Event]:
-        usage = {
-            ours: value - (number(self._before, theirs) or 0)
-            for theirs, ours in _USAGE.items()
-            if (value := number(self._total, theirs)) is not None
-        }
-        self._before = self._total
+        usage = self._total.turn()
         duration = number(event, "duration_ms")
         usage |= {} if duration is None else {"duration_ms": duration}
         said = message_of(event["error"]) if event.get("error") else ""

@@ -35,8 +35,6 @@ MOST_EVENTS = 10_000
 """That are read or written at once."""
 SECRETS = ("VANTAGE_TOKEN",)
 """What no shell is given."""
-_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where a shell is looked for whose environment does not say."""
 
 
 # what is asked
@@ -420,7 +418,7 @@ def _create(manager: "Manager", asked: Create) -> Result:
     shell_environment = default_environment() if environment is None else environment
     if "shell" in given:
         try:
-            shells.find(given["shell"], shell_environment.get("PATH", _SEARCH_PATH))
+            shells.find(given["shell"], shell_environment.get("PATH", shells.SEARCH_PATH))
         except shells.UnknownShell as error:  # now, and not with the first command
             raise InputError(str(error)) from None
     conversation = manager.create(

@@ -252,7 +252,7 @@ class Session:
         """A fresh shell."""
         environment = dict(self.settings.env)
         try:
-            shell = shells.find(self.settings.shell, environment.get("PATH", "/usr/local/bin:/usr/bin:/bin"))
+            shell = shells.find(self.settings.shell, environment.get("PATH", shells.SEARCH_PATH))
         except shells.UnknownShell as error:
             raise InputError(str(error)) from None
         cwd = self.state.cwd or self.settings.cwd

@@ -35,7 +35,7 @@ AGENT = "agent"
 DEFAULT_TIMEOUT_MS = 30_000
 SHELL_START_S = 30.0
 BEGIN_S = 30.0
-PATIENCE_S = 1.0
+PATIENCE_S = 2.0
 """How long each way of ending a program gets before the next, stronger one."""
 MOST_COMMAND = 16 << 20
 MOST_SEND = 8 << 20

@@ -83,6 +83,10 @@ _SET = {
 _UNSET = ("COLUMNS", "LINES")
 
 
+SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Of an environment that does not say."""
+
+
 def find(shell: str, search_path: str) -> Shell:
     """The shell of that name on the search path, or at that path."""
     name = os.path.basename(shell)
