@@ -156,9 +156,9 @@ async def test_what_a_full_screen_program_showed_last_is_kept_with_its_command(h
         await t.send("iOnce upon a time\x1b")
         await t.wait_for({"screen": "Once upon a time"})
         assert "Once upon a time" in (await t.read_block(vim.block_id)).screen, "while it runs"
-        await t.send(":q!\r")
+        await t.send(":wq\r")  # which says what was written, and ends that line
         await t.wait_for("EOF", session_id=vim.session_id)
-        await t.exec_block("echo behind it")
+        await t.exec_block("rm story.txt")
         shown = (await t.read_block(vim.block_id)).screen.splitlines()
         assert shown[:2] == ["Once upon a time", "~"]
         plain = await t.exec_block("echo plain")

@@ -17,8 +17,11 @@ from vantage.terminal.reading import Part, Reading, read_output, tail
 
 DEFAULT_MAX_OUTPUT = 30_000
 MOST_RAW = 1 << 20
-LEAVES = re.compile(rb"\x1b\[\?(?:[0-9]+;)*(?:47|1047|1049)(?:;[0-9]+)*l")
-"""How a program leaves the alternate screen."""
+LEAVES = re.compile(
+    rb"(?:\r{0,3}\n)?(?:\x1b\[\?[0-9;]{1,32}[hl]|\x1b[=>]){0,16}"
+    rb"\x1b\[\?(?:[0-9]{1,8};){0,8}(?:47|1047|1049)(?:;[0-9]{1,8}){0,8}l"
+)
+"""How a program leaves the alternate screen. Vim ends its last line first, which would push the first one out."""
 LEFT_WITHIN = 1 << 18
 """Bytes before a block's end that are looked at for it."""
 
