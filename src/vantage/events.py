@@ -280,7 +280,7 @@ def _take_agent(value: Json) -> Any:
         return _MISFIT
     try:
         return msgspec.convert(value, Agent)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeError):  # half a character, where it would be quoted in the error
         return _MISFIT
 
 

@@ -485,7 +485,9 @@ def _more(stage: Stage) -> dict[str, int]:
     """Descriptors that nobody should have: each file of a conversation is open once, the rest is as it was."""
     server, host = descriptors(stage.server.process.pid), descriptors(stage.host)
     shells = len(stage.conversations)
-    at_rest = Counter({"socket": 4, "anon": 1, "/dev/null": 2, "host.log": 1, "host.lock": 1, "ptmx": shells})
+    streams, spare = 2, 1
+    nothing = {"/dev/null": streams + spare}
+    at_rest = Counter({"socket": 4, "anon": 1, **nothing, "host.log": 1, "host.lock": 1, "ptmx": shells})
     return {
         **{f"server {name}": n for name, n in (server - stage.before).items() if _id_of(name) is None or n > 1},
         **{f"host {name}": n for name, n in (host - at_rest).items() if _id_of(name) is None or n > 1},

@@ -16,6 +16,7 @@ import socket
 import sys
 from typing import Any, Final, NoReturn
 
+from vantage.ptyhost import processes
 from vantage.ptyhost.host import Host
 from vantage.ptyhost.protocol import PROTOCOL, VERSION, encode, socket_path
 from vantage.ptyhost.pty import Inherited
@@ -47,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             os.path.join(home, "host.json"),
             {"pid": os.getpid(), "socket": path, "protocol": PROTOCOL, "version": VERSION},
         )
+        processes.spare.keep()
         host = Host(listener, path, inherited)
     except OSError as error:
         with contextlib.suppress(OSError):

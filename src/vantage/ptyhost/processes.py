@@ -1,5 +1,6 @@
 """Questions to /proc: who belongs to a session, what a process is called and where it is."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Mapping
@@ -22,10 +23,37 @@ class Process:
     """In ticks of the machine's clock: a pid is given out again, with another start."""
 
 
+class Spare:
+    """A descriptor that is given up while /proc is looked at: who has no other must not take the living for dead."""
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        self._wanted = False
+
+    def keep(self) -> None:
+        """From now on there is one; where none can be had, there is one later."""
+        self._wanted = True
+        with contextlib.suppress(OSError):
+            self._descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __enter__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __exit__(self, *_: object) -> None:
+        if self._wanted:
+            self.keep()
+
+
+spare: Final = Spare()
+
+
 def living() -> list[Process]:
     """Every process that has not ended (a zombie has)."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return [process for pid in pids if (process := _read(pid)) is not None]
+    with spare:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        return [process for pid in pids if (process := _read(pid)) is not None]
 
 
 def of_session(session: int, tty: int) -> list[int]:
@@ -68,7 +96,8 @@ def device(number: int) -> int:
 
 def _has_open(pid: int, tty: int) -> bool:
     try:
-        return any(device(os.stat(entry.path).st_rdev) == tty for entry in os.scandir(f"/proc/{pid}/fd"))
+        with spare, os.scandir(f"/proc/{pid}/fd") as entries:
+            return any(device(os.stat(entry.path).st_rdev) == tty for entry in entries)
     except OSError:
         return False
 
@@ -117,13 +146,14 @@ def _read(pid: int) -> Process | None:
 
 def _command(pid: int) -> str | None:
     try:
-        with open(f"/proc/{pid}/comm", "rb") as file:
-            name = file.read().rstrip(b"\n")
-        if len(name) == _COMM_LENGTH:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                whole = os.path.basename(file.read().split(b"\0", 1)[0])
-            if whole.startswith(name):
-                name = whole
+        with spare:
+            with open(f"/proc/{pid}/comm", "rb") as file:
+                name = file.read().rstrip(b"\n")
+            if len(name) == _COMM_LENGTH:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    whole = os.path.basename(file.read().split(b"\0", 1)[0])
+                if whole.startswith(name):
+                    name = whole
     except OSError:
         return None
     return name.decode("utf-8", "replace")
