@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import errno
 import os
 import re
 
@@ -507,3 +508,21 @@ async def test_enter_comes_by_itself_where_it_would_be_pasted(home, monkeypatch,
         monkeypatch.setattr(t.session, "ask", ask)
         await t.send(**sent)
     assert typed == pieces
+
+
+async def test_nobody_who_waits_is_shown_the_past(home, monkeypatch):
+    """What cannot be written is derived again from the beginning: a session that is waited for is not known there."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async with agent_terminal(home) as t:
+        session = await t.exec_interactive("cat")
+        over = asyncio.ensure_future(t.wait_for("EOF", session_id=session.session_id))
+        await t.wait_for({"foreground": "cat"})
+        monkeypatch.setattr(t.session.derivation.spool, "write", full)
+        sent = await t.send("heard\n")
+        assert (await t.wait_for("heard\nheard\n", from_cursor=sent.cursor)).matched
+        assert (await t.status()).active_session_id == session.session_id
+        await t.ctrl_d()
+        assert (await over).matched

@@ -201,7 +201,11 @@ class Stage:
         for caller in self.callers:
             caller.ended()
         for conversation in self.conversations:
-            until(lambda c=conversation: _rests(self.pty(c, "status")), f"{conversation} runs on")
+            until(lambda c=conversation: _rests(self.pty(c, "status")), lambda c=conversation: self._runs_on(c))
+
+    def _runs_on(self, conversation: str) -> str:
+        screen = "\n".join(self.pty(conversation, "read_screen")["rows"]).rstrip()
+        return f"{conversation} runs on: {self.pty(conversation, 'status')}\n{screen}"
 
     def forget(self) -> None:
         """Deletes every conversation."""

@@ -76,7 +76,7 @@ class Disk:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.place = stage.home / "conversations"
-        mount = ["mount", "-t", "tmpfs", "-o", "size=32m,mode=700", "none", str(self.place)]
+        mount = ["mount", "-t", "tmpfs", "-o", "size=128m,mode=700", "none", str(self.place)]
         self.mounted = subprocess.run(mount, capture_output=True).returncode == 0
 
     @contextmanager

@@ -113,6 +113,10 @@ class Session:
         self._steps: Iterator[Step] | None = None
         self._reloading: asyncio.TimerHandle | None = None
         """Something could not be written: nothing is derived until it starts over."""
+        self._again = False
+        """It starts over, and what is known is of the past: nobody is woken to look at that."""
+        self._returning: list[asyncio.Future[None]] = []
+        """Those who ask meanwhile."""
         self._answered = -1
         self._poked = (0, 0)
         """How often the last block's shell was asked for its hooks: block, times."""
@@ -206,6 +210,9 @@ class Session:
             await self.caught_up()
             if self.alive:
                 await self.attach()
+        if self._again and self._reloading is None:
+            self._returning.append(self._loop.create_future())
+            await self._returning[-1]
 
     @property
     def attached(self) -> bool:
@@ -331,6 +338,7 @@ class Session:
                 step = next(self._steps, None)
                 if step is None:
                     self._steps = None
+                    self._go_on()
                     if self.derivation.behind(*self._aim):
                         break  # a file that is shorter than its host said: somebody cut it
                     continue
@@ -338,6 +346,7 @@ class Session:
                 if len(step.spool) > TURN or time.monotonic() - began > TURN_S:
                     self._loop.call_soon(self._pump)
                     return
+            self._go_on()
         except (Unavailable, OSError) as error:
             self._reload_later(error)
         self._wake()
@@ -378,6 +387,7 @@ class Session:
                 _log.warning("%s is held up: %s", self.id, error)
             self._held_up = error.message
             self._reloading = self._loop.call_later(RETRY_S, self._reload)
+            self._answer_those_who_asked()
 
     def _reload(self) -> None:
         """What is derived starts over from the last checkpoint."""
@@ -389,12 +399,25 @@ class Session:
         else:
             self.derivation.close()
             self.derivation = derivation
+            self._again = True
             self._pump()
 
-    def _handle(self, step: Step) -> None:
+    def _go_on(self) -> None:
+        """All that was to be derived is: if that had to start over, it is where it was."""
+        self._again = False
+        self._answer_those_who_asked()
         if self._held_up:
             self._held_up = ""
             _log.info("%s goes on", self.id)
+
+    def _answer_those_who_asked(self) -> None:
+        """What is known is of now again, or it is known that it will not be for a while."""
+        asked, self._returning = self._returning, []
+        for each in asked:
+            if not each.done():
+                each.set_result(None)
+
+    def _handle(self, step: Step) -> None:
         if step.spool:
             self.last_output = time.monotonic()
             self._sample_later(SAMPLE_S)
@@ -482,7 +505,7 @@ class Session:
             self._waiters.remove(waiter)
 
     def _wake(self) -> None:
-        if self._waiters:
+        if self._waiters and not self._again:
             self._waiters = [waiter for waiter in self._waiters if not waiter.look()]
 
     # what must be looked at
@@ -565,6 +588,7 @@ class Session:
         """Leaves the terminal as it is: its shell lives on in the host."""
         self._closed = True
         self._steps = None
+        self._answer_those_who_asked()
         self._wake()
         for timer in (self._sampling, self._reloading):
             if timer is not None:
