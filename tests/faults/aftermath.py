@@ -410,7 +410,8 @@ def _journal_fits(folder: ConversationFolder) -> None:
     assert all(place <= len(raw) for place in places), "the journal knows of bytes that are not there"
     named = [(record["from"], record["to"]) for record in records if record["t"] == "gap"]
     holes = [span.span() for span in re.finditer(rb"\0+", raw)]
-    assert all(any(begin <= a and b <= end for begin, end in named) for a, b in holes), "bytes are missing, unnamed"
+    unnamed = [(a, b) for a, b in holes if not any(begin <= a and b <= end for begin, end in named)]
+    assert not unnamed, f"{folder.raw}: bytes are missing that no record names: {unnamed}"
 
 
 def _nothing_lost(stage: Stage, trace: Trace, *, whole: bool) -> None:

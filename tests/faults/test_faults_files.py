@@ -31,6 +31,9 @@ FILES = {
 """Ends of names, and where they are found in a folder."""
 TRUTH = ("conversation.json", "events.jsonl", "tools.jsonl", "output.raw", "output.index")
 """What cannot be derived: it is put back from a copy. The rest comes again by itself, or by `vantage rebuild`."""
+WITH = {"output.index": ("output.raw", "events.jsonl")}
+"""What is put back with it: whoever read another journal may have made room for output that it knows of, and logged an
+end that was elsewhere."""
 LOOKS = [
     ("GET", "", None),
     ("GET", "/rows?surface=plain&limit=50", None),
@@ -96,8 +99,7 @@ def assert_looks_whole_or_refused(stage: Stage, name: str, file: str, way: str) 
 def put_right(stage: Stage, name: str, file: str) -> None:
     """As the answer advised. The server is not there."""
     source, folder = stage.folder("original"), stage.folder(name)
-    # whoever read another journal may have logged an end that was elsewhere
-    for whole in (*paths(source, file), *(paths(source, "events.jsonl") if file == "output.index" else ())):
+    for whole in (path for each in (file, *WITH.get(file, ())) for path in paths(source, each)):
         path = folder.path / whole.relative_to(source.path)
         if path.is_dir():
             path.rmdir()
