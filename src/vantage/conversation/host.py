@@ -156,7 +156,8 @@ class Host(asyncio.BufferedProtocol):
             if message["ok"]:
                 answer.set_result(message)
             else:
-                answer.set_exception(_error(message))
+                code = str(message.get("error", ""))
+                answer.set_exception(refusal(code, str(message.get("message", code))))
         for message in news.values():
             self.on_event(message)
 
@@ -177,6 +178,7 @@ def _unwanted(connecting: "asyncio.Future[socket.socket]") -> None:
         connecting.result().close()
 
 
-def _error(message: dict[str, Any]) -> VantageError:
-    kind, hint = _ERRORS.get(message.get("error", ""), (Unavailable, ""))
-    return kind(str(message.get("message", message.get("error"))), hint=hint)
+def refusal(code: str, message: str) -> VantageError:
+    """What a host's no means here."""
+    kind, hint = _ERRORS.get(code, (Unavailable, ""))
+    return kind(message, hint=hint)

@@ -40,7 +40,14 @@ _log = logging.getLogger(__name__)
 class Manager:
     """Whoever has it has the home: a second one is told who does."""
 
-    def __init__(self, home: Path, *, retention: int = RETENTION, bus: Bus | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        retention: int = RETENTION,
+        bus: Bus | None = None,
+        connect: Callable[[Path], Awaitable[Host]] = Host.connect,
+    ) -> None:
         self.home = home
         self.retention = retention
         """Bytes of raw output that a conversation keeps."""
@@ -48,6 +55,7 @@ class Manager:
         self.also: dict[str, Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]] = {}
         """What else an owner is asked for by name, and who in this process does it."""
         self._conversations: dict[str, Conversation] = {}
+        self._connect = connect
         self._host: Host | None = None
         self._connecting = asyncio.Lock()
         self._lock = -1
@@ -105,7 +113,7 @@ class Manager:
             if self._closed:
                 raise Unavailable(f"{self.home} was closed", hint="open it again")
             if self._host is None:
-                self._host = await Host.connect(self.home)
+                self._host = await self._connect(self.home)
                 self._host.on_event = self._told
                 self._host.on_lost = self._lost
             return self._host

@@ -64,7 +64,8 @@ LONG_LINES = 30
 SHOWN = 200
 """Characters of such a command's first line that are shown."""
 
-_COMMAND = "command"
+COMMAND = "command"
+"""The file of a shell's folder that a command is handed over in."""
 _TEXTS = {
     name: files(__package__).joinpath(name).read_text(encoding="utf-8")
     for name in ("bash.bash", "zsh.zshenv", "zsh.zsh", "fish.fish", "sh.sh")
@@ -190,7 +191,7 @@ def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None) -
     long = len(more) >= LONG_LINES or len(text) > LONG_BYTES
     if shell.kind == "sh":
         return _type_for_sh(folder, text, head if long else text, cwd)
-    _write(folder / _COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
+    _write(folder / COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
     return Typed((_LOAD_LONG if long else _LOAD)[shell.kind])
 
 
@@ -205,7 +206,7 @@ def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
         "esac",
         '{ __vantage_after $? "$_"; } 4>&2 2>/dev/null',
     )
-    _write(folder / _COMMAND, os.fsencode(text + "\n"))
+    _write(folder / COMMAND, os.fsencode(text + "\n"))
     # An open heredoc is none to the shell, which ends it with the file: it would swallow a line that is an error.
     _write(folder / "heredoc", os.fsencode(f"{text}\n)\n") if "<<" in text else b"")
     _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
