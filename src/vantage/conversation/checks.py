@@ -1,9 +1,11 @@
-"""What callers give: numbers, sizes, directories."""
+"""What callers give: numbers, sizes, directories, shells."""
 
 import os.path
+from collections.abc import Mapping
 from typing import Any
 
 from vantage.errors import InputError
+from vantage.ptyhost import shells
 
 
 def at_least(name: str, value: Any, least: int) -> None:
@@ -28,3 +30,11 @@ def directory(cwd: str, base: str, home: str) -> str:
     if "\0" in path or not os.path.isdir(path):  # noqa: PTH112
         raise InputError(f"cwd {cwd!r} is no directory", hint="create it first, or leave cwd out")
     return path
+
+
+def installed_shell(shell: str, environment: Mapping[str, str]) -> shells.Shell:
+    """The shell of that name or path which an environment finds."""
+    try:
+        return shells.find(shell, environment.get("PATH", shells.SEARCH_PATH))
+    except shells.UnknownShell as error:
+        raise InputError(str(error)) from None

@@ -17,13 +17,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from vantage.conversation.assets import get_asset, put_asset
+from vantage.conversation.checks import installed_shell
 from vantage.conversation.pty_requests import PTY_VERBS, Asked, Nothing, call
 from vantage.conversation.results import Result
 from vantage.conversation.verbs import person
-from vantage.errors import InputError, Invalid, NotFound, nearest_word
+from vantage.errors import Invalid, NotFound, nearest_word
 from vantage.events import decode_event, event_to_dict
 from vantage.presentation import system_instructions
-from vantage.ptyhost import shells
 from vantage.timeline.specs.check import load_spec, spec_hash
 
 if TYPE_CHECKING:
@@ -417,10 +417,7 @@ def _create(manager: "Manager", asked: Create) -> Result:
     environment = given.pop("env", None)
     shell_environment = default_environment() if environment is None else environment
     if "shell" in given:
-        try:
-            shells.find(given["shell"], shell_environment.get("PATH", shells.SEARCH_PATH))
-        except shells.UnknownShell as error:  # now, and not with the first command
-            raise InputError(str(error)) from None
+        installed_shell(given["shell"], shell_environment)  # now, and not with the first command
     conversation = manager.create(
         given.pop("id", None),
         env={name: value for name, value in shell_environment.items() if name not in SECRETS},

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from vantage.conversation.checks import installed_shell
 from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder, Settings, make_directory, no_room
@@ -258,10 +259,7 @@ class Session:
     async def start(self) -> None:
         """A fresh shell."""
         environment = dict(self.settings.env)
-        try:
-            shell = shells.find(self.settings.shell, environment.get("PATH", shells.SEARCH_PATH))
-        except shells.UnknownShell as error:
-            raise InputError(str(error)) from None
+        shell = installed_shell(self.settings.shell, environment)
         cwd = self.state.cwd or self.settings.cwd
         if not Path(cwd).is_dir():
             cwd = self.settings.cwd
