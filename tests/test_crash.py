@@ -1,24 +1,34 @@
 """The server is killed at random moments of a busy run: nothing is lost, nothing is doubled, cursors stay valid."""
 
 import asyncio
+import errno
 import json
 import os
 import random
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
+import pytest
 
 import busy_server
 from terminal_home import agent_terminal, environment, host_pid
+from vantage.conversation import derive, session
+from vantage.conversation.derive import Derivation
+from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder
 from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
+from vantage.conversation.replay import checkpoint_places
+from vantage.errors import Unavailable
 from vantage.terminal.reading import fold
+from vantage.testing import fake_terminal
 
 NOBODY = 1 << 22
 """The number of no process: Linux has less."""
@@ -230,3 +240,80 @@ async def test_a_file_that_cannot_be_opened_holds_up_and_loses_nothing(private_h
         await conversation.session.quiet()
         assert rebuild(conversation.folder, "c", check=True).differences == []
         await manager.delete("c")
+
+
+@contextmanager
+def few_descriptors(more: int) -> Iterator[None]:
+    """About so many files can be opened, beside those that are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def a_log_of(lines: int) -> dict[str, str]:
+    """A program for `fake_terminal`."""
+    return {"log": "".join(f"line {n}\n" for n in range(lines))}
+
+
+async def test_whoever_can_open_no_files_takes_none_of_them_for_damaged(tmp_path):
+    """Recovering with few descriptors is refused, or as with many: nothing is derived from the beginning."""
+    async with fake_terminal(a_log_of(20_000)) as t:
+        await t.exec_block("log")
+        await t.session.quiet()
+        kept = ConversationFolder(shutil.copytree(t.session.folder.path, tmp_path / "kept"))
+    events, found = EventLog(kept.events), []
+    for more in range(10):
+        derivation, jobs = None, []
+        with few_descriptors(more), suppress(OSError, Unavailable):
+            derivation = Derivation(kept, "kept", events, background=jobs.append)
+        if derivation is not None:
+            assert (derivation.terminal.raw, jobs) == (checkpoint_places(kept)[0], [])
+            assert "line 19999" in derivation.terminal.screen.lines()
+            derivation.close()
+        found.append(derivation is not None)
+    events.close()
+    assert (found[0], found[-1]) == (False, True)
+
+
+async def test_a_screen_that_cannot_be_drawn_anew_now_is_later(tmp_path, monkeypatch):
+    failed = []
+
+    class Hindered(derive.Replay):
+        def __init__(self, *given, **named) -> None:
+            if not failed:
+                failed.append(OSError(errno.EMFILE, os.strerror(errno.EMFILE), "checkpoints"))
+                raise failed[0]
+            super().__init__(*given, **named)
+
+    async with fake_terminal(a_log_of(20_000)) as t:
+        await t.exec_block("log")
+        await t.session.quiet()
+        for path in t.session.folder.checkpoints.glob("*.screen"):
+            path.write_bytes(b"of another build")
+        monkeypatch.setattr(derive, "Replay", Hindered)
+        monkeypatch.setattr(session, "RETRY_S", 0.01)
+        t.session._reload()
+        await t.session.until(lambda: failed and t.session.stalled)
+        await t.session.until(lambda: t.session.stalled is None and t.session.terminal.screen is not None)
+        assert "line 19999" in (await t.read_screen()).text
+
+
+async def test_tools_of_a_damaged_file_are_not_written_over(private_home, caplog):
+    spec = {"specVersion": 1, "collapsed": {"title": "{{args.x}}"}}
+    async with Manager(private_home) as manager:
+        manager.set_tool("crash.one", spec)
+    file = private_home / "tools.json"
+    file.write_bytes(kept := file.read_bytes()[:-5])
+    async with Manager(private_home) as manager:
+        assert f"tools for all conversations are left out: {file} is damaged" in caplog.text
+        with pytest.raises(Unavailable, match="is damaged") as refused:
+            manager.set_tool("crash.another", spec)
+        assert "put it back" in refused.value.hint
+        assert file.read_bytes() == kept
+        file.unlink()
+        manager.set_tool("crash.another", spec)

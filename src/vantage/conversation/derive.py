@@ -27,6 +27,8 @@ from vantage.conversation.replay import (
     drive,
     journal_records,
     read_checkpoint,
+    read_screen,
+    screen_path,
     write_checkpoint,
 )
 from vantage.errors import Unavailable
@@ -97,7 +99,7 @@ class Derivation:
                 newest = False
             short = self._shorter(checkpoint)
             if short is None:
-                return self._resume(checkpoint, checkpoint_path(self.folder, place))
+                return self._resume(checkpoint)
             _log.warning("%s is shorter than it was: what it had is derived again", short)
         if newest:
             self._check_truth(None)
@@ -135,19 +137,15 @@ class Derivation:
         }
         return next((path for path, (had, has) in sizes.items() if has < had), None)
 
-    def _resume(self, checkpoint: Checkpoint, path: Path) -> Terminal:
+    def _resume(self, checkpoint: Checkpoint) -> Terminal:
         self._journal_read = self._journal_at = checkpoint.journal
         self._last_checkpoint = checkpoint.state.raw
         self.gaps = checkpoint.gaps
         self._skip_events = checkpoint.ahead + self.events.derived(checkpoint.events)
-        return Terminal(checkpoint.state, self._old_screen(path.with_suffix(".screen")))
-
-    def _old_screen(self, path: Path) -> Screen | None:
-        try:
-            return Screen.decode(path.read_bytes())
-        except (OSError, CheckpointError):
+        screen = read_screen(self.folder, checkpoint.state.raw)
+        if screen is None:
             self._background(self._redraw)
-            return None
+        return Terminal(checkpoint.state, screen)
 
     def _redraw(self) -> None:
         """The engine cannot read its own checkpoint any more: the screen is drawn anew from the raw output.
@@ -267,9 +265,8 @@ class Derivation:
         except CheckpointError:
             return  # in the middle of a long sequence: the next slice tries again
         state = self.terminal.checkpoint()
-        path = checkpoint_path(self.folder, state.raw)
         if drawn is not None:
-            write_atomically(path.with_suffix(".screen"), drawn)
+            write_atomically(screen_path(self.folder, state.raw), drawn)
         checkpoint = Checkpoint(
             version=VERSION,
             state=state,
@@ -315,9 +312,8 @@ class Derivation:
             self._output_file(block).unlink(missing_ok=True)
         for place in checkpoint_places(self.folder):
             if place < raw.end:
-                path = checkpoint_path(self.folder, place)
-                path.unlink(missing_ok=True)
-                path.with_suffix(".screen").unlink(missing_ok=True)
+                for path in (checkpoint_path(self.folder, place), screen_path(self.folder, place)):
+                    path.unlink(missing_ok=True)
 
     def _close_files(self) -> None:
         for file in (self.raw, self.spool, self._journal, self.blocks):

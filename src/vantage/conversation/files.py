@@ -28,7 +28,6 @@ _EVERY = 256
 """A line in so many has its place remembered."""
 _TEMPORARY = re.compile(r"\..+\.(\d+)")
 _SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
-"""Why no file can be made now that can be made later."""
 
 _log = logging.getLogger(__name__)
 
@@ -74,6 +73,11 @@ def write_all(fd: int, data: bytes, offset: int) -> None:
         raise no_room(error) from error
 
 
+def is_scarcity(error: OSError) -> bool:
+    """Whether what failed can be done later: nothing is wrong with the file."""
+    return error.errno in _SCARCE
+
+
 def no_room(error: OSError) -> Unavailable:
     """What could not be written now can be later."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
@@ -87,7 +91,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
-        if error.errno in _SCARCE:
+        if is_scarcity(error):
             raise no_room(error) from error
         raise
     try:
@@ -123,7 +127,7 @@ def _runs(pid: int) -> bool:
 def damaged(path: Path, why: object, hint: str = "put it back from a copy, or remove it") -> Unavailable:
     """A file of ours that somebody else has changed, or the disk."""
     if isinstance(why, OSError):
-        if why.errno in (errno.EMFILE, errno.ENFILE, errno.ENOSPC):
+        if is_scarcity(why):
             return no_room(why)
         why = why.strerror
     return Unavailable(f"{path} is damaged: {why}", hint=hint)

@@ -69,8 +69,11 @@ class Manager:
         sweep(self.home)
         if isinstance(self.bus, LocalBus):
             self.bus.serve(self)
-        for tool, spec in self._read_tools().items():
-            COMMON.offer(tool, spec)
+        try:
+            for tool, spec in self._read_tools().items():
+                COMMON.offer(tool, spec)
+        except Unavailable as error:  # without them, calls are shown as those of tools that nobody knows
+            _log.warning("tools for all conversations are left out: %s", error)
         try:
             await self._find_living()
         except BaseException:
@@ -153,20 +156,26 @@ class Manager:
 
     def set_tool(self, tool: str, spec: Json) -> str:
         """Takes a tool's render spec for all conversations, from now on and after a restart."""
-        digest = COMMON.register(tool, spec)
         known = self._read_tools()
+        digest = COMMON.register(tool, spec)
         known[tool] = spec
-        write_atomically(self.home / "tools.json", msgspec.json.encode(known))
+        write_atomically(self._tools, msgspec.json.encode(known))
         return digest
 
     def tools(self) -> list[dict[str, str]]:
         return [{"tool": tool, "specHash": digest} for tool, digest in sorted(COMMON.tools().items())]
 
+    @property
+    def _tools(self) -> Path:
+        return self.home / "tools.json"
+
     def _read_tools(self) -> dict[str, Json]:
         try:
-            return msgspec.json.decode((self.home / "tools.json").read_bytes(), type=dict[str, Any])
-        except (OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(self._tools.read_bytes(), type=dict[str, Any])
+        except FileNotFoundError:
             return {}
+        except (OSError, msgspec.MsgspecError) as error:
+            raise damaged(self._tools, error) from None
 
     # conversations
 

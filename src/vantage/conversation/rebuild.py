@@ -16,9 +16,11 @@ from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import PRIVATE_FILE, ConversationFolder, GrowingFile
 from vantage.conversation.replay import (
+    checkpoint_path,
     checkpoint_places,
     dropped_bytes,
     read_checkpoint,
+    screen_path,
     write_checkpoint,
 )
 from vantage.events import encode_event
@@ -92,8 +94,7 @@ def _start_behind_gaps(again: ConversationFolder, folder: ConversationFolder) ->
     checkpoint = read_checkpoint(folder, place) if place is not None else None
     if place is None or checkpoint is None:
         return
-    for suffix in (".state", ".screen"):
-        source = folder.checkpoints / f"{place:016}{suffix}"
+    for source in (checkpoint_path(folder, place), screen_path(folder, place)):
         if source.exists():
             shutil.copy(source, again.checkpoints)
     _copy_head(folder.spool, again.spool, checkpoint.state.spool.length)

@@ -4,7 +4,6 @@ A checkpoint has two parts: ours (`.state`), and the screen as its engine keeps 
 the engine may not be able to read.
 """
 
-import contextlib
 import os
 import zlib
 from collections import deque
@@ -15,7 +14,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from vantage.conversation.files import ConversationFolder, GrowingFile, write_atomically
+from vantage.conversation.files import ConversationFolder, GrowingFile, is_scarcity, write_atomically
 from vantage.terminal.blocks import Span
 from vantage.terminal.core import Terminal
 from vantage.terminal.journal import Placed, read_records
@@ -55,6 +54,10 @@ def checkpoint_path(folder: ConversationFolder, raw: int) -> Path:
     return folder.checkpoints / f"{raw:016}.state"
 
 
+def screen_path(folder: ConversationFolder, raw: int) -> Path:
+    return checkpoint_path(folder, raw).with_suffix(".screen")
+
+
 def checkpoint_places(folder: ConversationFolder) -> list[int]:
     """The raw offsets that have a checkpoint, the last first."""
     try:
@@ -65,16 +68,34 @@ def checkpoint_places(folder: ConversationFolder) -> list[int]:
 
 
 def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
-    """The checkpoint at an offset; None when there is none that can be used."""
+    """The checkpoint at an offset; None when there is none that can be used. OSError: no file can be opened at all."""
+    data = _read(checkpoint_path(folder, raw))
+    body, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
+    if _checksum(body) != checksum:
+        return None
     try:
-        data = checkpoint_path(folder, raw).read_bytes()
-        body, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
-        if _checksum(body) != checksum:
-            return None
         checkpoint = msgspec.msgpack.decode(body, type=Checkpoint)
-    except (OSError, msgspec.MsgspecError):
+    except msgspec.MsgspecError:
         return None
     return checkpoint if checkpoint.version == VERSION else None
+
+
+def read_screen(folder: ConversationFolder, raw: int, *, scrollback: int | None = None) -> Screen | None:
+    """The screen of a checkpoint, in the same way; another build of the engine may have written it."""
+    try:
+        return Screen.decode(_read(screen_path(folder, raw)), scrollback=scrollback)
+    except CheckpointError:
+        return None
+
+
+def _read(path: Path) -> bytes:
+    """What is in a file: nothing, where there is none. Who cannot open any must not go on as if this one were bad."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        if is_scarcity(error):
+            raise
+        return b""
 
 
 def write_checkpoint(folder: ConversationFolder, checkpoint: Checkpoint) -> None:
@@ -196,8 +217,7 @@ class Replay:
             checkpoint = read_checkpoint(self._folder, place)
             if checkpoint is None:
                 continue
-            with contextlib.suppress(OSError, CheckpointError):
-                path = checkpoint_path(self._folder, place).with_suffix(".screen")
-                screen = Screen.decode(path.read_bytes(), scrollback=self._scrollback)
+            screen = read_screen(self._folder, place, scrollback=self._scrollback)
+            if screen is not None:
                 return Played(Terminal(checkpoint.state, screen), checkpoint.journal)
         return Played(Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS, scrollback=self._scrollback)), 0)

@@ -363,14 +363,13 @@ class Session:
         self._working.discard(done)
         if done.cancelled():
             return
-        error = done.exception()
-        if isinstance(error, Unavailable):
-            self._reload_later(error)
-        else:
+        try:
             done.result()
             if self._reloading is None:
                 self.derivation.settle()
-            self._wake()
+        except (Unavailable, OSError) as error:
+            self._reload_later(error)
+        self._wake()
 
     def _reload_later(self, error: Unavailable | OSError) -> None:
         """The disk is full, say, or a file could not even be opened.

@@ -5,7 +5,6 @@ hold the shell's secret). Times never go back, even where the clock did.
 """
 
 import codecs
-import contextlib
 import re
 from collections.abc import Callable, Iterator
 
@@ -13,18 +12,18 @@ import msgspec
 
 from vantage.conversation.files import ConversationFolder, GrowingFile
 from vantage.conversation.replay import (
-    checkpoint_path,
     checkpoint_places,
     dropped_bytes,
     journal_records,
     read_checkpoint,
+    read_screen,
 )
 from vantage.errors import NotFound
 from vantage.terminal.core import Terminal
 from vantage.terminal.drawing import FRESH_SHELL
 from vantage.terminal.journal import Record
 from vantage.terminal.marks import Mark, Marks
-from vantage.terminal.screen import CheckpointError, Screen
+from vantage.terminal.screen import Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 Progress = Callable[[int, int], None]
@@ -65,10 +64,8 @@ class Recording:
             checkpoint = read_checkpoint(self._folder, place) if place >= self.dropped else None
             if checkpoint is not None:
                 state = checkpoint.state
-                screen = Screen(state.cols or DEFAULT_COLS, state.rows or DEFAULT_ROWS)
-                with contextlib.suppress(OSError, CheckpointError):
-                    screen = Screen.decode(checkpoint_path(self._folder, place).with_suffix(".screen").read_bytes())
-                return Terminal(state, screen), checkpoint.journal
+                blank = Screen(state.cols or DEFAULT_COLS, state.rows or DEFAULT_ROWS)
+                return Terminal(state, read_screen(self._folder, place) or blank), checkpoint.journal
         return Terminal(State(raw=self.dropped), Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0
 
     def beats(self, progress: Progress = lambda _done, _all: None) -> Iterator[Beat]:
