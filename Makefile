@@ -26,7 +26,7 @@ test: check ## linters, types, layers and every test
 MINUTES ?= 30
 soak: $(VENV)/.dev ## half an hour of faults and hostile input, with new random seeds: MINUTES=120 make soak
 	@scripts/debian-packages $(PROGRAMS)
-	VANTAGE_SOAK=$(MINUTES) $(BIN)/pytest -n 2 --dist worksteal tests/faults tests/hostile
+	VANTAGE_SOAK=$(MINUTES) $(BIN)/pytest -vv -n 2 --dist worksteal tests/faults tests/hostile
 
 check: $(VENV)/.dev ## linters, types and layers only
 	$(BIN)/ruff check .
