@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import json
 import os
 import random
@@ -19,14 +20,14 @@ import pytest
 
 import busy_server
 from terminal_home import agent_terminal, environment, host_pid
-from vantage.conversation import derive, session
+from vantage.conversation import derive, manager, session
 from vantage.conversation.derive import Derivation
 from vantage.conversation.event_log import EventLog
 from vantage.conversation.files import ConversationFolder
 from vantage.conversation.manager import Manager
 from vantage.conversation.rebuild import rebuild
 from vantage.conversation.replay import checkpoint_places
-from vantage.errors import Unavailable
+from vantage.errors import HomeTaken, Unavailable
 from vantage.terminal.reading import fold
 from vantage.testing import fake_terminal
 
@@ -317,3 +318,17 @@ async def test_tools_of_a_damaged_file_are_not_written_over(private_home, caplog
         assert file.read_bytes() == kept
         file.unlink()
         manager.set_tool("crash.another", spec)
+
+
+async def test_whoever_took_the_home_just_now_is_named(private_home, monkeypatch):
+    lock = private_home / "server.lock"
+    lock.write_text(str(NOBODY))  # of a server that was killed
+    with lock.open("r+") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        monkeypatch.setattr(manager.time, "sleep", lambda _: lock.write_text(str(os.getpid())))
+        with pytest.raises(HomeTaken, match=f"is in use by process {os.getpid()}: "):
+            await Manager(private_home).__aenter__()
+        lock.write_text("")
+        monkeypatch.setattr(manager.time, "sleep", lambda _: None)
+        with pytest.raises(HomeTaken, match="is in use by another process: "):
+            await Manager(private_home).__aenter__()

@@ -110,11 +110,12 @@ def sweep(*folders: Path) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for path in folder.iterdir():
                 temporary = _TEMPORARY.fullmatch(path.name)
-                if temporary and path.is_file() and not _runs(int(temporary[1])):
+                if temporary and path.is_file() and not is_running(int(temporary[1])):
                     path.unlink(missing_ok=True)
 
 
-def _runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
+    """Whether there is a process of that number, whoever it belongs to."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,7 @@ from vantage.conversation.files import (
     Settings,
     check_id,
     damaged,
+    is_running,
     known_settings,
     make_directory,
     now_ms,
@@ -33,6 +35,7 @@ from vantage.events import Event, Json
 from vantage.timeline.specs.registry import COMMON
 
 RETENTION = 2 << 30
+HOLDER_LOOKS, HOLDER_PAUSE_S = 50, 0.02
 
 _log = logging.getLogger(__name__)
 
@@ -89,14 +92,23 @@ class Manager:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.pread(self._lock, 64, 0).decode("utf-8", "replace").strip() or "another process"
+            holder = self._holder()
             os.close(self._lock)
             self._lock = -1
             raise HomeTaken(
-                f"{self.home} is in use by process {holder}", hint="talk to that server, or give another --home"
+                f"{self.home} is in use by {holder}", hint="talk to that server, or give another --home"
             ) from None
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, str(os.getpid()).encode(), 0)
+
+    def _holder(self) -> str:
+        """Who has the home. It writes down its number when it has it, so one that came just now may not have yet."""
+        for _ in range(HOLDER_LOOKS):
+            number = os.pread(self._lock, 64, 0)
+            if number.isdigit() and is_running(int(number)):
+                return f"process {int(number)}"
+            time.sleep(HOLDER_PAUSE_S)
+        return "another process"
 
     async def _find_living(self) -> None:
         """Terminals that outlived the last process here: what happened to them meanwhile is caught up with."""
