@@ -20,8 +20,20 @@ FULL = resource.RLIMIT_FSIZE
 
 def stalls(stage: Stage, conversation: str) -> str:
     """Until it does: what it says."""
-    until(lambda: stage.pty(conversation, "status")["stalled"], "nobody says that it stalls")
-    return stage.pty(conversation, "status")["stalled"]
+    said = ""
+
+    def stalled() -> bool:
+        nonlocal said
+        said = stage.pty(conversation, "status")["stalled"]
+        return bool(said)
+
+    until(stalled, "nobody says that it stalls")
+    return said
+
+
+def goes_on(stage: Stage, conversation: str) -> None:
+    """Until it does: what was held up before is over."""
+    until(lambda: not stage.pty(conversation, "status")["stalled"], "it stays stalled")
 
 
 def test_the_server_cannot_write(stage):
@@ -54,6 +66,7 @@ def test_the_host_cannot_write(stage):
         stage.watcher()
         for _ in range(extent(1, 10)):
             printer.further(chance.randint(1, 300))
+            goes_on(stage, printer.conversation)
             with limited(stage.host, FULL, stage.folder(printer.conversation).raw.stat().st_size + 2000):
                 assert "File too large" in stalls(stage, printer.conversation)
                 held = printer.lines

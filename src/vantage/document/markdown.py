@@ -298,7 +298,7 @@ def _end_code(state: _State, _: Any) -> None:
     if info is None:
         state.blocks.append(CodeBlock(text, fenced=False))
         return
-    language = info.split(None, 1)[0] if info else ""
+    language = next(iter(info.split(None, 1)), "")  # what is not blank to CommonMark may be to Python
     table = _only_table(text) if language.lower() in _MARKDOWN else None
     state.blocks.append(table or CodeBlock(text, language, info))
 

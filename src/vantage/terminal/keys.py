@@ -99,10 +99,15 @@ def _unknown(text: str, name: str) -> InputError:
 def _shifted(text: str, name: str, modifiers: int) -> tuple[str, int]:
     """Shift with a letter is the capital; with anything else it depends on the keyboard."""
     if len(name.upper()) == 1 and name.upper() != name.lower():
-        return (name.lower(), modifiers) if modifiers & CONTROL else (name.upper(), modifiers & ~SHIFT)
+        return (_lower(name), modifiers) if modifiers & CONTROL else (name.upper(), modifiers & ~SHIFT)
     if name == " ":
         return "Space", modifiers
     raise InputError(f"what {text!r} types depends on the keyboard", hint="name the character itself, like '!' for S-1")
+
+
+def _lower(char: str) -> str:
+    """In lower case, as long as that is one character: `İ` would be two."""
+    return char.lower() if len(char.lower()) == 1 else char
 
 
 def encode_keys(keys: Iterable[str], modes: Modes) -> list[bytes]:
@@ -197,7 +202,7 @@ def _kitty(key: Key, flags: int) -> str:
         char = " " if name == "Space" else name
         if not flags & 8 and not modifiers & (CONTROL | ALT):
             return char
-        code = ord(char.lower()) if len(char.lower()) == 1 else ord(char)
+        code = ord(_lower(char))
         if code != ord(char):
             modifiers |= SHIFT
         text = "" if modifiers & (CONTROL | ALT) else char

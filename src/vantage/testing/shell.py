@@ -5,6 +5,7 @@ It prints the marks that the hooks of a real shell print, and keeps the same two
 
 import asyncio
 import os
+import shlex
 import signal
 import time
 from collections import deque
@@ -192,7 +193,7 @@ class FakeShell:
         return 0
 
     async def _cd(self, pty: FakePty) -> int:
-        place = os.path.normpath(Path(self.cwd, *pty.command.split()[1:]).expanduser())
+        place = os.path.normpath(Path(self.cwd, *shlex.split(pty.command)[1:2]).expanduser())
         if not Path(place).is_dir():
             pty.print(f"cd: {place}: there is no such directory\n")
             return 1

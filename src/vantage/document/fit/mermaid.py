@@ -56,7 +56,7 @@ def outline(text: str) -> list[Block] | None:
     lines = [line for raw in text.split("\n") if (line := _COMMENT.sub("", raw).strip())]
     if max(map(len, lines), default=0) > LONGEST_LINE:
         return None
-    reader = READERS.get(lines[0].replace(";", " ").split()[0]) if lines and lines[0].strip(" ;") else None
+    reader = READERS.get(next(iter(lines[0].replace(";", " ").split()), "")) if lines else None
     if reader is None:
         return None
     try:
