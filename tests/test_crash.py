@@ -19,6 +19,7 @@ import msgspec
 import pytest
 
 import busy_server
+from limits import limited
 from terminal_home import agent_terminal, environment, host_pid
 from vantage.conversation import derive, manager, session
 from vantage.conversation.derive import Derivation
@@ -246,14 +247,10 @@ async def test_a_file_that_cannot_be_opened_holds_up_and_loses_nothing(private_h
 @contextmanager
 def few_descriptors(more: int) -> Iterator[None]:
     """About so many files can be opened, beside those that are."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.dup(0)
     os.close(free)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, hard))
-    try:
+    with limited(os.getpid(), resource.RLIMIT_NOFILE, free + more):
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def a_log_of(lines: int) -> dict[str, str]:

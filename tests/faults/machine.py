@@ -1,14 +1,15 @@
 """Questions to the machine: which processes belong to a home, what they have open, how they are."""
 
-import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from terminal_home import PATIENCE
 
+Answer = TypeVar("Answer")
 MARK = "VANTAGE_TEST_STAGE"
 """In the environment of all that is started on a stage: the home it belongs to."""
 
@@ -63,20 +64,9 @@ def living(pid: int | None) -> bool:
     return pid is not None and stat(pid)[:1] not in ([], ["Z"], ["X"])
 
 
-def until(holds: Callable[[], bool], why: str | Callable[[], str]) -> None:
-    """Asks until it is so. Every question goes to the server, the disk or the kernel."""
+def until(holds: Callable[[], Answer], why: str | Callable[[], str]) -> Answer:
+    """Asks until it is so, and gives the answer. Every question goes to the server, the disk or the kernel."""
     deadline = time.monotonic() + PATIENCE / 3
-    while not holds():
+    while not (answer := holds()):
         assert time.monotonic() < deadline, why if isinstance(why, str) else why()
-
-
-@contextmanager
-def limited(pid: int, what: int, most: int) -> Iterator[None]:
-    """A process gets no more of something: descriptors (RLIMIT_NOFILE), bytes of a file (RLIMIT_FSIZE, a full disk)."""
-    soft, hard = resource.prlimit(pid, what)
-    resource.prlimit(pid, what, (most, hard))
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            resource.prlimit(pid, what, (soft, hard))
+    return answer

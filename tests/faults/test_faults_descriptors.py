@@ -6,7 +6,8 @@ from pathlib import Path
 
 from aftermath import assert_all_is_well
 from extent import extent
-from machine import limited, until
+from limits import limited
+from machine import until
 
 FILES = resource.RLIMIT_NOFILE
 

@@ -12,23 +12,16 @@ import pytest
 
 from aftermath import Stage, assert_all_is_well
 from extent import extent
+from limits import limited
 from load import Runner
-from machine import limited, until
+from machine import until
 
 FULL = resource.RLIMIT_FSIZE
 
 
 def stalls(stage: Stage, conversation: str) -> str:
     """Until it does: what it says."""
-    said = ""
-
-    def stalled() -> bool:
-        nonlocal said
-        said = stage.pty(conversation, "status")["stalled"]
-        return bool(said)
-
-    until(stalled, "nobody says that it stalls")
-    return said
+    return until(lambda: stage.pty(conversation, "status")["stalled"], "nobody says that it stalls")
 
 
 def goes_on(stage: Stage, conversation: str) -> None:

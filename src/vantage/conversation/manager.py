@@ -36,6 +36,7 @@ from vantage.timeline.specs.registry import COMMON
 
 RETENTION = 2 << 30
 HOLDER_LOOKS, HOLDER_PAUSE_S = 50, 0.02
+"""How often, and how far apart, somebody who may not have the home looks for who has it: no event says so."""
 
 _log = logging.getLogger(__name__)
 
