@@ -125,6 +125,24 @@ async def test_a_command_right_behind_a_typed_line(home, kind):
         assert (await t.exec_block("echo given")).output == "given\n"
 
 
+async def test_what_comes_right_behind_an_interrupt(home, kind):
+    """A shell that is interrupted at its prompt, or while it makes one, loses keys until it shows another."""
+    async with agent_terminal(home, shell=kind) as t:
+        await t.exec_block("true")
+        for n in range(6 if kind == "fish" else 20):  # which takes its second for each
+            await (t.ctrl_c() if n % 2 else t.send("nothing\x03"))
+            ran = await t.exec_block(f"echo given {n}")
+            assert (ran.output, ran.exit_code) == (f"given {n}\n", 0)
+        for n in range(5):
+            await t.send("nothing\x03")
+            await t.send(f"echo ty''ped {n}\r")
+            assert (await t.wait_for(f"typed {n}\n")).matched
+            await t.wait_for("PROMPT")
+        await t.exec_block("trap '' INT" if kind != "fish" else "true")
+        await t.ctrl_c()
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
 # every way to end
 
 

@@ -558,7 +558,7 @@ class Session:
             self._loop.call_later(LOST_HOOKS_S - quiet, self._sample_later, 0)
             return
         self._poked = (state.blocks, times + 1)
-        self._begin(self._poke())
+        self._begin(self.poke())
 
     def is_shell(self, pid: int | None) -> bool:
         """Whether this is the shell that was started with our hooks, or a copy of it that is no other program yet."""
@@ -569,7 +569,8 @@ class Session:
         screen = self.terminal.screen
         return screen is not None and screen.modes.bracketed_paste
 
-    async def _poke(self) -> None:
+    async def poke(self) -> None:
+        """Has a shell in its line editor print a prompt whose marks are missing."""
         typed = shells.poke(shells.Shell(self.state.kind, ""), self.shell_folder(self.state.shell_id))
         try:
             await self.ask("input", data=protocol.encode_data(typed.data), check="none", echo_off=typed.echo_off)

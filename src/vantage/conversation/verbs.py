@@ -50,6 +50,9 @@ KEY_S = 0.003
 ENTER = b"\r"
 ENTER_S = 0.15
 """Between a text and its Enter, where it matters: Codex waits about 120 ms to see whether a paste goes on."""
+INTERRUPT = b"\x03"
+INTERRUPT_S = 1.0
+"""How long a shell gets to show a prompt when it was interrupted, before more is typed."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -64,6 +67,8 @@ class AgentTerminal(ReadingVerbs):
         """A command is on its way into the shell."""
         self._entered: int | None = None
         """The prompt at which a line was typed last: the shell's next word is about that line."""
+        self._interrupted: int | None = None
+        """The last prompt when the shell was interrupted: it may lose what comes before it shows another."""
 
     @property
     def id(self) -> str:
@@ -141,6 +146,27 @@ class AgentTerminal(ReadingVerbs):
         """A line that was typed at the prompt comes first: until the shell runs it, or shows another prompt."""
         await self.session.until(lambda: not self._at_prompt() or self.session.state.cycle != self._entered, PATIENCE_S)
         self._entered = None
+        await self._interrupt_taken()
+
+    async def _interrupt_taken(self) -> None:
+        """Until a shell that was interrupted shows another prompt, unless it ignores interrupts.
+
+        One that comes between a prompt and the reading of what is typed there is thought of at the next key, which is
+        lost (bash): once more is what a person would do too. One that comes into the making of a prompt leaves none.
+        """
+        state = self.session.state
+        if self._interrupted is None or state.phase not in ("prompting", "idle"):
+            return
+        if not await self.session.until(self._prompts_again, INTERRUPT_S):
+            await (self.session.ask("interrupt") if state.phase == "idle" else self.session.poke())
+            await self.session.until(self._prompts_again, INTERRUPT_S)
+        self._interrupted = None
+
+    def _prompts_again(self) -> bool:
+        state = self.session.state
+        if state.phase == "idle":
+            return state.cycle != self._interrupted or state.kind in shells.KEEP_THEIR_PROMPT
+        return not self._at_prompt()
 
     def _at_prompt(self) -> bool:
         return self.session.state.phase in ("starting", "prompting", "idle")
@@ -288,6 +314,7 @@ class AgentTerminal(ReadingVerbs):
         """Interrupts, even when the program has not read what was sent before."""
         await self._check_input(session_id)
         cursor = self.session.terminal.cursor
+        self._interrupted = self.session.state.cycle
         await self.session.ask("interrupt")
         return self._typed_at(cursor)
 
@@ -313,8 +340,11 @@ class AgentTerminal(ReadingVerbs):
             check = "secret"
         elif self.session.settings.allow_secret_input:
             check = "none"
+        await self._interrupt_taken()
         if self._at_prompt() and any(b"\r" in piece or b"\n" in piece for piece in pieces):
             self._entered = self.session.state.cycle
+        if pieces[-1].endswith(INTERRUPT):
+            self._interrupted = self.session.state.cycle
         size, written = sum(map(len, pieces)), 0
         for number, piece in enumerate(pieces):
             if number:

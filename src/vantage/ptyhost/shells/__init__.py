@@ -51,6 +51,9 @@ CANCEL = {"bash": b"\x03\x1b[5202~", "zsh": b"\x1b[5206~", "fish": b"", "sh": b"
 """What to write when a P mark comes, so that a normal prompt follows. A bare Ctrl-C is not enough: bash forgets one
 that comes just before it reads a key (the key that follows reminds it), zsh one that comes while a hook runs."""
 
+KEEP_THEIR_PROMPT = ("fish",)
+"""Shells that empty their line when they are interrupted, and lose nothing; the others show another prompt."""
+
 ACCEPTED = {"bash": b"\x1b[?2004l\r", "zsh": b"\x1b[?2004l\r\r\n", "fish": b"", "sh": b""}
 """What the editors of bash and zsh print when a line is accepted. They print no C mark for text they cannot parse:
 the output of such a block, the shell's words about it, begins after this."""
