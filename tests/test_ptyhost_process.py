@@ -75,6 +75,17 @@ def test_descriptors_of_the_starter_are_not_kept(home):
     assert secret not in {entry.readlink() for entry in Path(f"/proc/{said['pid']}/fd").iterdir()}
 
 
+def test_a_starter_that_is_gone_leaves_nothing_behind(home):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "vantage.ptyhost", "--home", str(home.path), "--ready-fd", str(writing)]
+    assert subprocess.run(command, pass_fds=[writing], capture_output=True).returncode == 0
+    os.close(writing)
+    client = home.client()
+    opened = [str(entry.readlink()) for entry in Path(f"/proc/{client.pid}/fd").iterdir()]
+    assert not [name for name in opened if name.startswith("pipe:")]
+
+
 def test_a_second_host_is_refused_and_told_who_is_there(home):
     client = home.client()
     status, said = run_host(home.path)

@@ -177,9 +177,8 @@ def _write_atomically(path: str, content: dict[str, Any]) -> None:
 
 def _say(ready: int, message: dict[str, Any]) -> None:
     if ready >= 0:
-        with contextlib.suppress(OSError):
-            os.write(ready, encode(message))
-            os.close(ready)
+        with contextlib.suppress(OSError), open(ready, "wb", buffering=0) as starter:  # who may be gone by now
+            starter.write(encode(message))
 
 
 if __name__ == "__main__":
