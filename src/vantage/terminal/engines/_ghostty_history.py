@@ -102,7 +102,7 @@ class HistoryTap:
         blank = last + 1 if unfinished else self._blank_from(y, last)
         more = sum(row == y or not self._wraps(row - 1) for row in range(blank, last + 1))
         if blank > y:
-            text = self._format(x, y, blank - 1, trim=not unfinished)
+            text = self._format(x, y, blank - 1)
             lines = text.count(b"\n") + 1 + more
             text += b"\n" * more
         else:  # only blank lines: joined by as many line feeds as there are between them
@@ -133,19 +133,22 @@ class HistoryTap:
         return high
 
     def _is_blank(self, first: int, last: int) -> bool:
-        return not self._format(0, first, last).strip(b"\n")
+        return not self._format(0, first, last).strip(b" \n")
 
     def row_text(self, y: int, cols: int) -> str:
         """A row of the screen as it is now."""
         self._cols = cols
         return self._format(0, y, y, tag=ACTIVE).decode("utf-8", "replace").rstrip(" ")
 
-    def _format(self, x: int, y: int, last: int, *, trim: bool = True, tag: int = SCREEN) -> bytes:
-        """The rows as text, wrapped ones joined."""
+    def _format(self, x: int, y: int, last: int, *, tag: int = SCREEN) -> bytes:
+        """The rows as text, wrapped ones joined.
+
+        Not trimmed by the library, which would drop blanks from the middle of a line whose next row was erased.
+        """
         options, selection = self._options, self._selection
         selection.start = self._cells.ref(x, y, tag)[0]
         selection.end = self._cells.ref(self._cols - 1, last, tag)[0]
-        options.emit, options.unwrap, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN, True, trim
+        options.emit, options.unwrap, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN, True, False
         options.selection = selection
         while True:
             result = lib.ghostty_terminal_selection_format_buf(
