@@ -6,6 +6,7 @@ nobody knows is kept in `extra`, and one of the wrong type is kept there too whi
 """
 
 import json
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -338,7 +339,10 @@ def _fields_of(cls: type[_Event]) -> dict[str, _Field]:
 
 
 def _load(data: bytes | str) -> Json:
-    """JSON as leniently as it can be read: broken UTF-8, lone surrogates, NaN and a byte order mark are not fatal."""
+    """JSON as leniently as it can be read: broken UTF-8, lone surrogates and a byte order mark are not fatal.
+
+    Numbers that JSON cannot say again (NaN, 1e999) stay the text that they were.
+    """
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -346,11 +350,16 @@ def _load(data: bytes | str) -> Json:
     if isinstance(data, bytes):
         data = data.decode("utf-8", "replace")
     try:
-        return json.loads(data.removeprefix("\ufeff"))
+        return json.loads(data.removeprefix("\ufeff"), parse_constant=str, parse_float=_finite)
     except ValueError as error:
         raise EventError(f"not JSON: {error}") from None
     except RecursionError:
         raise EventError("not JSON that can be read: it is nested too deeply") from None
+
+
+def _finite(number: str) -> float | str:
+    value = float(number)
+    return value if math.isfinite(value) else number
 
 
 @cache

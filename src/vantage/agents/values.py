@@ -10,6 +10,8 @@ from vantage.timeline.calls import parse_json
 
 Object = dict[str, Any]
 
+_LARGEST = 1e18
+
 
 def text(value: Json, *keys: str) -> str:
     """The first of these fields that is a text with something in it."""
@@ -35,11 +37,11 @@ def objects(value: Json, key: str) -> list[Object]:
 
 
 def number(value: Json, *keys: str) -> int | float | None:
-    """The first of these fields that is a number."""
+    """The first of these fields that is a number one can reckon with."""
     if isinstance(value, dict):
         for key in keys:
             found = value.get(key)
-            if isinstance(found, int | float) and not isinstance(found, bool):
+            if isinstance(found, int | float) and not isinstance(found, bool) and -_LARGEST < found < _LARGEST:
                 return found
     return None
 
