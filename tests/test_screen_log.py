@@ -74,7 +74,7 @@ def applied(deltas):
 async def test_what_is_left_gives_the_screen(home):
     async with agent_terminal(home, rows=10, cols=60) as t:
         cursor = 0
-        for n in range(200):
+        for n in range(5000):  # fast ones come in one frame
             await t.exec_block(f"echo step {n}; seq {n} {n + 5}")
             cursor = (await t.screen_status())["cursor"]
             try:
