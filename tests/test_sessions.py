@@ -138,6 +138,7 @@ async def test_what_comes_right_behind_an_interrupt(home, kind):
             await t.send(f"echo ty''ped {n}\r")
             assert (await t.wait_for(f"typed {n}\n")).matched
             await t.wait_for("PROMPT")
+        await t.keys([])
         await t.exec_block("trap '' INT" if kind != "fish" else "true")
         await t.ctrl_c()
         assert (await t.exec_block("echo on")).output == "on\n"

@@ -52,7 +52,8 @@ ENTER_S = 0.15
 """Between a text and its Enter, where it matters: Codex waits about 120 ms to see whether a paste goes on."""
 INTERRUPT = b"\x03"
 INTERRUPT_S = 1.0
-"""How long a shell gets to show a prompt when it was interrupted, before more is typed."""
+INTERRUPT_TRIES = 3
+"""How long a shell gets to show a prompt when it was interrupted, and how often it is reminded before more is typed."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -157,9 +158,14 @@ class AgentTerminal(ReadingVerbs):
         state = self.session.state
         if self._interrupted is None or state.phase not in ("prompting", "idle"):
             return
-        if not await self.session.until(self._prompts_again, INTERRUPT_S):
-            await (self.session.ask("interrupt") if state.phase == "idle" else self.session.poke())
-            await self.session.until(self._prompts_again, INTERRUPT_S)
+        for _ in range(INTERRUPT_TRIES):
+            if await self.session.until(self._prompts_again, INTERRUPT_S):
+                break
+            sample = await self.session.look_at_terminal()
+            if state.phase == "idle":
+                await self.session.ask("interrupt")
+            elif not sample.canonical and self.session.is_shell(sample.foreground_pid):
+                await self.session.poke()
         self._interrupted = None
 
     def _prompts_again(self) -> bool:
@@ -335,17 +341,19 @@ class AgentTerminal(ReadingVerbs):
         by: str = AGENT,
     ) -> results.Cursor:
         await self._check_input(session_id, by)
+        whole = b"".join(pieces)
+        if not whole.startswith(INTERRUPT):
+            await self._interrupt_taken()
         cursor = self.session.terminal.cursor
         if secret:
             check = "secret"
         elif self.session.settings.allow_secret_input:
             check = "none"
-        await self._interrupt_taken()
-        if self._at_prompt() and any(b"\r" in piece or b"\n" in piece for piece in pieces):
+        if self._at_prompt() and (b"\r" in whole or b"\n" in whole):
             self._entered = self.session.state.cycle
-        if pieces[-1].endswith(INTERRUPT):
+        if whole.endswith(INTERRUPT):
             self._interrupted = self.session.state.cycle
-        size, written = sum(map(len, pieces)), 0
+        written = 0
         for number, piece in enumerate(pieces):
             if number:
                 await asyncio.sleep(ESCAPE_S if pieces[number - 1].endswith(ESCAPE) else pause)
@@ -354,7 +362,7 @@ class AgentTerminal(ReadingVerbs):
                 answer = await self.session.ask("input", data=protocol.encode_data(part), check=check)
                 if answer["written"] < len(part):
                     raise Conflict(
-                        f"the program does not read its input: {written + answer['written']:,} of {size:,} bytes"
+                        f"the program does not read its input: {written + answer['written']:,} of {len(whole):,} bytes"
                         " were written, and the rest was dropped",
                         hint="look with read_screen; ctrl_c interrupts it",
                     )

@@ -45,7 +45,8 @@ KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh",
 """File name of a shell → its kind."""
 
 POKE = b"\x1b[5202~\x1b[5203~"
-"""Keys that put lost hooks back and print a fresh prompt's marks; nothing happens when the hooks are intact."""
+"""Keys that put lost hooks back and print a fresh prompt's marks; where the hooks are intact, nothing happens, and fish
+shows its prompt again."""
 
 CANCEL = {"bash": b"\x03\x1b[5202~", "zsh": b"\x1b[5206~", "fish": b"", "sh": b""}
 """What to write when a P mark comes, so that a normal prompt follows. A bare Ctrl-C is not enough: bash forgets one
@@ -219,7 +220,7 @@ def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
 def poke(shell: Shell, folder: Path) -> Typed:
     """What makes a shell at its prompt put lost hooks back and print the marks of a fresh prompt.
 
-    Nothing happens when they are intact, except in sh, which cannot tell and prints a prompt.
+    Nothing happens when they are intact, except in fish and sh, which print a prompt.
     """
     if shell.kind != "sh":
         return Typed(POKE)

@@ -128,14 +128,10 @@ function … --no-scope-shadowing
     eval $__vantage_rest
 end
 
-# An interrupt that comes while the prompt is made leaves a part of it.
-function __vantage_poke
-    contains B $__vantage_out; or commandline -f repaint
-end
-
+# An interrupt that comes while the prompt is made leaves a part of it or none: \e[5202~ has it made again.
 for mode in default insert visual
     bind -M $mode \e\[5200~ __vantage_load
     bind -M $mode \e\[5204~ '__vantage_load long'
-    bind -M $mode \e\[5202~ __vantage_poke
+    bind -M $mode \e\[5202~ repaint
     bind -M $mode \e\[5203~ true
 end
