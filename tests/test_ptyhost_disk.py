@@ -65,14 +65,14 @@ def test_a_full_disk_stops_the_program_and_nothing_is_lost(home, client, tmp_pat
             assert refused["error"] == "stalled"
         assert not late.ask("reply", terminal="t", query=1 << 40, data="")["sent"]
         assert late.ask("state", terminal="t")["alive"]
-        assert late.type(b"typed\n")["written"] == 6
+        assert late.type(b"xyz")["written"] == 3  # the echo may come into the middle of a number, in parts
         for _ in range(1000):
             late.ask("list")
         assert not finished.exists()  # it waits for us, in the middle of what it prints
     client.event("resumed")
     client.wait_for(b"end\r\n")
     watcher.event("resumed")  # whoever has not read meanwhile may hear only of the end of it
-    printed = client.raw().replace(b"typed\r\n", b"").split()
+    printed = client.raw().translate(None, b"xyz").split()
     assert printed == [b"%d" % number for number in range(60_000)] + [b"end"]
     assert client.kinds() == ["shell"]
     client.ask("kill", terminal="t")
