@@ -66,9 +66,9 @@ class AgentTerminal(ReadingVerbs):
         self._cursor: int | None = None
         self._giving = False
         """A command is on its way into the shell."""
-        self._entered: int | None = None
+        self._entered: tuple[str, int] | None = None
         """The prompt at which a line was typed last: the shell's next word is about that line."""
-        self._interrupted: int | None = None
+        self._interrupted: tuple[str, int] | None = None
         """The last prompt when the shell was interrupted: it may lose what comes before it shows another."""
 
     @property
@@ -145,7 +145,7 @@ class AgentTerminal(ReadingVerbs):
 
     async def _line_taken(self) -> None:
         """A line that was typed at the prompt comes first: until the shell runs it, or shows another prompt."""
-        await self.session.until(lambda: not self._at_prompt() or self.session.state.cycle != self._entered, PATIENCE_S)
+        await self.session.until(lambda: not self._at_prompt() or self._prompt() != self._entered, PATIENCE_S)
         self._entered = None
         await self._interrupt_taken()
 
@@ -155,24 +155,28 @@ class AgentTerminal(ReadingVerbs):
         One that comes between a prompt and the reading of what is typed there is thought of at the next key, which is
         lost (bash): once more is what a person would do too. One that comes into the making of a prompt leaves none.
         """
-        state = self.session.state
-        if self._interrupted is None or state.phase not in ("prompting", "idle"):
+        if self._interrupted is None or self.session.state.phase not in ("prompting", "idle"):
             return
         for _ in range(INTERRUPT_TRIES):
             if await self.session.until(self._prompts_again, INTERRUPT_S):
                 break
-            sample = await self.session.look_at_terminal()
-            if state.phase == "idle":
+            if self.session.state.phase == "idle":
                 await self.session.ask("interrupt")
-            elif not sample.canonical and self.session.is_shell(sample.foreground_pid):
+                continue
+            sample = await self.session.look_at_terminal()
+            if not sample.canonical and self.session.is_shell(sample.foreground_pid):
                 await self.session.poke()
         self._interrupted = None
 
     def _prompts_again(self) -> bool:
         state = self.session.state
         if state.phase == "idle":
-            return state.cycle != self._interrupted or state.kind in shells.KEEP_THEIR_PROMPT
+            return self._prompt() != self._interrupted or state.kind in shells.KEEP_THEIR_PROMPT
         return not self._at_prompt()
+
+    def _prompt(self) -> tuple[str, int]:
+        """The shell's last prompt: each shell counts its own."""
+        return self.session.state.shell_id, self.session.state.cycle
 
     def _at_prompt(self) -> bool:
         return self.session.state.phase in ("starting", "prompting", "idle")
@@ -320,7 +324,7 @@ class AgentTerminal(ReadingVerbs):
         """Interrupts, even when the program has not read what was sent before."""
         await self._check_input(session_id)
         cursor = self.session.terminal.cursor
-        self._interrupted = self.session.state.cycle
+        self._interrupted = self._prompt()
         await self.session.ask("interrupt")
         return self._typed_at(cursor)
 
@@ -350,9 +354,9 @@ class AgentTerminal(ReadingVerbs):
         elif self.session.settings.allow_secret_input:
             check = "none"
         if self._at_prompt() and (b"\r" in whole or b"\n" in whole):
-            self._entered = self.session.state.cycle
+            self._entered = self._prompt()
         if whole.endswith(INTERRUPT):
-            self._interrupted = self.session.state.cycle
+            self._interrupted = self._prompt()
         written = 0
         for number, piece in enumerate(pieces):
             if number:
