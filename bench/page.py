@@ -3,15 +3,16 @@
 Times are of the browser's own clock; on a machine with two cores, server, browser and measurement share them.
 """
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.clocked import AT_END, Several
-from bench.serving import Server
-from bench.terminals import Run
+from bench.run.answers import AT_END, Several
+from bench.server import Server
+from bench.terminal import Run
 
 ROWS = 5000
 OPEN_MS, LONG_TASK_MS, NODES = 1000, 100, 4000
@@ -93,7 +94,10 @@ def opened(_corpus: Path) -> Run:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(WATCH % ROWS)
     base = f"http://127.0.0.1:{server.port}"
-    assert context.request.post(f"{base}/login", data={"token": server.token}).ok
+    answer = context.request.post(f"{base}/login", data={"token": server.token})
+    assert answer.ok
+    kept = json.dumps(answer.text())
+    context.add_init_script(f"localStorage.setItem('vantage-session', {kept})")
     page = context.new_page()
     return lambda: _opened(page, f"{base}/#c=long")
 

@@ -1,7 +1,7 @@
-"""Many WebSockets in one loop, as cheap as they can be: what is measured is the server, not those who listen.
+"""Many WebSockets in one loop, as cheap as they can be: the server is measured, not its subscribers.
 
-Frames are read by hand, and of their text only the time that somebody wrote into it: `@123456789@`, nanoseconds of the
-monotonic clock. Frames of a client must be masked; a mask of zeros leaves the text as it is.
+Frames are read by hand, and of their text only the time that the sender wrote into it: `@123456789@`, nanoseconds of
+the monotonic clock. Frames of a client must be masked; a mask of zeros leaves the text as it is.
 """
 
 import queue

@@ -11,7 +11,7 @@ import urllib.request
 from typing import Any
 
 from vantage import Timeline, open_terminal, profile, render
-from vantage.conversation.verbs import AgentTerminal
+from vantage.conversation.verbs.agent_terminal import AgentTerminal
 from vantage.errors import VantageError
 from vantage.presentation import system_instructions
 
@@ -51,7 +51,7 @@ class Agent:
         self.shown = 0
 
     def emit(self, type: str, **fields: Any) -> None:
-        """One more thing that happened: into the timeline, and what is complete onto the screen."""
+        """Adds an event to the timeline, and prints the rows that are complete."""
         self.timeline.add({"type": type, **fields})
         rows = self.timeline.rows
         done = next((place for place, row in enumerate(rows) if self.timeline.is_open(row.id)), len(rows))

@@ -1,4 +1,4 @@
-"""Laws of the formatter: it fits, it is clean, it never raises, and it does not care how text was cut."""
+"""Laws of the formatter: it fits the width, prints no stray control bytes, never raises, and ignores chunking."""
 
 import json
 import re
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from strategies import EVENT, TEXT
 from vantage import MIN_TERMINAL_WIDTH, Formatter, FormatterConfig, Timeline, decode_event, encode_event
 from vantage.errors import EventError
+from vantage.timeline.row import head
+from vantage.timeline.tools import Presentation, presenter
+from vantage.timeline.tools.registry import ToolRegistry
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 LINK = re.compile(r"\x1b\]8;;[!-~]*\x1b\\")
@@ -57,7 +60,7 @@ def test_events_survive_the_codec(event):
 
 @given(EVENT)
 def test_a_line_and_its_object_are_the_same_event_both_ways(event):
-    """Well-formed lines are read by a quicker path: it must not be seen."""
+    """Well-formed lines are decoded by a faster path, which must give the same event."""
     line = json.dumps(event)
     assert decode_event(line) == decode_event(line.encode()) == decode_event(json.loads(line))
 
@@ -118,6 +121,38 @@ def test_deltas_end_where_the_whole_message_is(text, cuts):
     assert all(row.status == "none" for row in pieces.rows)
 
 
+SEED_NAMES = {
+    "AssistantText": "assistant_text",
+    "AssistantReasoning": "assistant_reasoning",
+    "ToolCall": "tool_start",
+    "ToolComplete": "tool_end",
+    "Error": "error",
+    "Warning": "warning",
+    "Canceled": "canceled",
+    "AssistantTurnComplete": "turn_complete",
+    "UserMessage": "user_message",
+}
+
+
+@pytest.mark.parametrize(("name", "type"), SEED_NAMES.items())
+@pytest.mark.parametrize("spelling", ["{}", "EventType{}", "{}EventType"])
+def test_other_names_of_events(name, type, spelling):
+    event = {"type": spelling.format(name), "text": "hi", "message": "hi", "tool": "shell", "toolCallId": "1"}
+    for given_as in (event, json.dumps(event), json.dumps(event).encode()):
+        assert decode_event(given_as).type == type
+
+
+def test_a_call_in_other_words_is_a_call():
+    formatter = Formatter(FormatterConfig(plain_text=True))
+    call = {"type": "EventTypeToolCall", "tool": "shell", "toolCallId": "1", "args": {"command": "go test ."}}
+    assert formatter.format_event(call, 80) == "• Running go test ."
+    assert formatter.format_event({"type": "ToolComplete", "toolCallId": "1", "output": "ok"}, 80) == (
+        "• Ran go test .\n  └ ok"
+    )
+    assert formatter.format_event({"type": "AssistantTurnComplete"}, 80) == ""
+    assert decode_event({"type": "EventType"}).type == "unknown"
+
+
 def test_the_whole_replaces_its_deltas():
     timeline = Timeline()
     timeline.add({"type": "assistant_delta", "message_id": "m", "text": "hal"})
@@ -149,38 +184,26 @@ def test_a_call_id_may_be_used_again():
 
 
 def test_a_presenter_that_fails_is_passed_over_and_said_so():
-    from vantage.timeline import tools
-
-    @tools.presenter("shaky_tool")
+    @presenter("shaky_tool")
     def shaky(call):
         raise RuntimeError("boom")
 
-    try:
-        timeline = Timeline()
-        timeline.add({"type": "tool_end", "tool": "shaky_tool", "args": {}, "output": "still here"})
-        (row,) = timeline.rows
-        assert row.text == "Tool shaky_tool {}"
-        assert row.diagnostics == ["presenter shaky failed on shaky_tool: RuntimeError: boom"]
-    finally:
-        tools._presenters.pop("shaky_tool")
+    timeline = Timeline(ToolRegistry(shaky))
+    timeline.add({"type": "tool_end", "tool": "shaky_tool", "args": {}, "output": "still here"})
+    (row,) = timeline.rows
+    assert row.text == "Tool shaky_tool {}"
+    assert row.diagnostics == ["presenter shaky failed on shaky_tool: RuntimeError: boom"]
 
 
 def test_extensions_register_through_the_same_door():
-    from vantage.timeline import tools
-    from vantage.timeline.row import head
-
-    @tools.presenter("Deploy", "ship")
+    @presenter("Deploy", "ship")
     def deploy(call):
-        return tools.Presentation(head("Deploy", call.text("target")))
+        return Presentation(head("Deploy", call.text("target")))
 
-    try:
-        shown = Formatter(FormatterConfig(plain_text=True)).format_event(
-            {"type": "tool_start", "tool": "mcp__ops__ship", "args": {"target": "prod"}}, 80
-        )
-        assert shown == "• Deploy prod"
-    finally:
-        tools._presenters.pop("deploy")
-        tools._presenters.pop("ship")
+    event = {"type": "tool_start", "tool": "mcp__ops__ship", "args": {"target": "prod"}}
+    config = FormatterConfig(plain_text=True)
+    assert Formatter(config, ToolRegistry(deploy)).format_event(event, 80) == "• Deploy prod"
+    assert Formatter(config).format_event(event, 80) == '• Tool mcp__ops__ship {"target": "prod"}', "it knows no deploy"
 
 
 def codes_of(config: FormatterConfig) -> dict[str, int]:
@@ -222,6 +245,33 @@ def test_tab_width():
         formatter.format_event({"type": "tool_end", "tool": "shell", "args": {"command": "x"}, "output": "a\tb"}, 80)
         == "• Ran x\n  └ a  b"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\tb", "• a{tab}b"),
+        ("**a\tb** `c\td`", "• a{tab}b c{tab}d"),
+        ("# a\tb", "• a{tab}b"),
+        ("- a\tb", "• - a{tab}b"),
+        ("> a\tb", "• │ a{tab}b"),
+        ("```\na\tb\n```", "• a{tab}b"),
+        ("<p>a\tb</p>", "• <p>a{tab}b</p>"),
+    ],
+)
+def test_a_tab_is_as_many_spaces_in_prose(text, expected):
+    for width in (1, 2, 8):
+        formatter = Formatter(FormatterConfig(plain_text=True, tab_width=width))
+        shown = formatter.format_event({"type": "assistant_text", "text": text}, 80)
+        assert shown == expected.format(tab=" " * width)
+
+
+def test_a_table_is_measured_with_its_tabs():
+    formatter = Formatter(FormatterConfig(plain_text=True, tab_width=1))
+    table = "| x | y |\n|---|---|\n| a\tb | c |"
+    lines = formatter.format_event({"type": "assistant_text", "text": table}, 80).split("\n")
+    assert lines[3] == "  │ a b │ c │"
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_links_are_attached_where_the_terminal_has_them():

@@ -1,18 +1,19 @@
 """Display contexts: what comes in, what several displays share, and what the model is told."""
 
+import dataclasses
 import json
+from dataclasses import replace
 from itertools import permutations
-from pathlib import Path
 from typing import get_args
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
+from places import FIXTURES
 from vantage.errors import InputError
-from vantage.live_terminal import TRUE_COLOR, LiveTerminal, describe
+from vantage.own_terminal import TRUE_COLOR, OwnTerminal, describe
 from vantage.presentation import (
     COLOR_DEPTHS,
     PROFILES,
@@ -21,12 +22,13 @@ from vantage.presentation import (
     profile,
     system_instructions,
     terminal_context,
+    warnings_about,
 )
 
-FIELDS = PresentationContext.__struct_fields__
+FIELDS = [field.name for field in dataclasses.fields(PresentationContext)]
 FLAGS = [name for name in FIELDS if name.startswith("supports_")]
 LIMITS = ["content_height", "max_table_columns", "max_message_units"]
-WIDE = LiveTerminal(columns=126, color_depth=256)
+WIDE = OwnTerminal(columns=126, color_depth=256)
 
 # field → a value that makes the instruction say something else
 SPEAKING = {
@@ -89,14 +91,14 @@ class TestInstruction:
             f"# {name}: {tokens(text)} tokens\n\n{text}\n"
             for name, text in ((name, display.to_system_instruction()) for name, display in displays.items())
         ]
-        fixture = Path(__file__).parent / "fixtures/presentation/instructions.md"
+        fixture = FIXTURES / "presentation/instructions.md"
         assert "\n".join(written) == fixture.read_text("utf-8")
 
     @pytest.mark.parametrize(
         ("display", "budget"),
         [
             (terminal_context(WIDE), 30),
-            (terminal_context(replace(WIDE, sixel=True)), 30),
+            (terminal_context(msgspec.structs.replace(WIDE, sixel=True)), 30),
             (profile("telegram"), 90),
             (profile("telegram", max_table_columns=3, content_height=20), 90),
             (profile("api"), 75),
@@ -177,7 +179,7 @@ class TestColumns:
 
 
 class TestFromDict:
-    def test_nothing_is_the_default(self):
+    def test_an_empty_object_gives_the_default_context(self):
         assert PresentationContext.from_dict({}) == PresentationContext()
 
     def test_an_older_client_sends_its_width_only(self):
@@ -187,8 +189,34 @@ class TestFromDict:
     def test_content_width_wins(self):
         assert PresentationContext.from_dict({"terminal_width": 52, "content_width": 46}).content_width == 46
 
+    def test_a_known_client_type_starts_from_its_profile(self):
+        for name in ("telegram", "web", "slack", "api"):
+            assert PresentationContext.from_dict({"client_type": name}) == profile(name)
+            stated = PresentationContext.from_dict({"client_type": name, "content_width": 61, "supports_tables": True})
+            assert stated == profile(name, content_width=61, supports_tables=True)
+        assert PresentationContext.from_dict({"client_type": "telegram", "terminal_width": 33}).content_width == 33
+        assert PresentationContext.from_dict({"client_type": "terminal"}) == PresentationContext()
+        assert PresentationContext.from_dict({"client_type": "editor"}) == PresentationContext(client_type="editor")
+
+    def test_both_spellings_of_a_key(self):
+        stated = {"clientType": "api", "contentWidth": 70, "supportsTables": True, "maxTableColumns": 2}
+        assert PresentationContext.from_dict(stated) == profile(
+            "api", content_width=70, supports_tables=True, max_table_columns=2
+        )
+        assert warnings_about(stated) == []
+
+    def test_unknown_fields_and_profiles_are_named_with_a_suggestion(self):
+        said = warnings_about({"content_widht": 45, "colour": "blue", "client_type": "telegramm", "terminal_width": 45})
+        assert [*map(str, said)] == [
+            "presentation has no field 'content_widht', it was ignored: did you mean 'content_width'?",
+            *[line for line in said if "'colour'" in line],
+            "client_type 'telegramm' is no profile: did you mean 'telegram'?",
+        ]
+        assert warnings_about(profile("web").to_dict()) == []
+        assert warnings_about({"client_type": "my-editor"}) == []
+
     def test_unknown_keys_are_ignored(self):
-        assert PresentationContext.from_dict({"supports_smell": True, "contentWidth": 9}) == PresentationContext()
+        assert PresentationContext.from_dict({"supports_smell": True, "content-width": 9}) == PresentationContext()
 
     @pytest.mark.parametrize(
         ("field", "value", "message"),
@@ -260,8 +288,27 @@ class TestFromDict:
                 PresentationContext.from_dict({field: {"not": "this"}})
 
 
+class TestDataclass:
+    """The context is a dataclass: clients send `asdict(context)`."""
+
+    def test_as_a_dict(self):
+        assert dataclasses.asdict(PresentationContext(content_width=44)) == {
+            **PresentationContext().to_dict(),
+            "content_width": 44,
+        }
+
+    @given(contexts)
+    def test_a_context_survives_a_round_trip_through_json(self, display):
+        assert PresentationContext.from_dict(json.loads(json.dumps(dataclasses.asdict(display)))) == display
+
+    def test_replaced_and_compared(self):
+        wide = dataclasses.replace(profile("web"), content_width=200)
+        assert wide == profile("web", content_width=200)
+        assert len({wide, profile("web", content_width=200), profile("web")}) == 2
+
+
 class TestMerge:
-    def test_what_all_can_show(self):
+    def test_a_merge_has_what_all_displays_can_show(self):
         assert profile("telegram").merge(profile("web")) == PresentationContext(
             content_width=45,
             supports_tables=False,
@@ -348,13 +395,13 @@ class TestProfiles:
         assert profile("web", content_width=60, supports_mermaid=False).content_width == 60
         with pytest.raises(InputError, match="content_width must be a whole number"):
             profile("web", content_width=0)
-        with pytest.raises(InputError, match="has no field 'content_widht': did you mean content_width"):
+        with pytest.raises(InputError, match="has no field 'content_widht': did you mean 'content_width'"):
             profile("web", content_widht=60)
 
     def test_unknown(self):
-        with pytest.raises(InputError, match=r"no profile is called 'telegran': did you mean telegram\?"):
+        with pytest.raises(InputError, match=r"no profile is called 'telegran': did you mean 'telegram'\?"):
             profile("telegran")
-        with pytest.raises(InputError, match="'Web': did you mean web"):
+        with pytest.raises(InputError, match="'Web': did you mean 'web'"):
             profile("Web")
         with pytest.raises(InputError, match="'fax': use one of terminal, telegram, web, slack, api"):
             profile("fax")
@@ -369,10 +416,10 @@ class TestProfiles:
 
     @pytest.mark.parametrize(("columns", "width"), [(126, 120), (30, 24), (26, 20), (12, 20), (1, 20)])
     def test_a_terminal_keeps_a_margin_and_a_least_width(self, columns, width):
-        assert terminal_context(LiveTerminal(columns=columns)).content_width == width
+        assert terminal_context(OwnTerminal(columns=columns)).content_width == width
 
     def test_a_terminal_with_graphics_draws_mermaid(self):
-        display = terminal_context(LiveTerminal(sixel=True, unicode=False, color_depth=16, background="light"))
+        display = terminal_context(OwnTerminal(sixel=True, unicode=False, color_depth=16, background="light"))
         assert display.supports_mermaid
         assert not display.supports_images
         assert not display.supports_unicode

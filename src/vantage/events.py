@@ -1,7 +1,7 @@
-"""What an agent and a terminal can say: one tagged union, and its JSON.
+"""The events of agents, terminals and people: one tagged union, and its JSON.
 
 Decoding is forgiving, because a transcript must not lose a line: an unknown type becomes `UnknownEvent`, a field
-nobody knows is kept in `extra`, and one of the wrong type is kept there too while its text is shown. So
+that is not known is kept in `extra`, and one of the wrong type is kept there too while its text is shown. So
 `encode_event(decode_event(x))` says what `x` said. Both spellings of a key (`toolCallId`, `tool_call_id`) are read.
 """
 
@@ -14,14 +14,14 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from vantage.errors import EventError
+from vantage.errors import EventError, TooDeep
 
 Json = Any
 """A value that came from JSON."""
 
 
 class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who speaks: depth 0 is the root agent, more are its sub-agents."""
+    """The agent that an event is from: depth 0 is the root agent, greater depths are its sub-agents."""
 
     id: str = ""
     depth: int = 0
@@ -191,6 +191,11 @@ class UnknownEvent(_Event, frozen=True, kw_only=True, tag="unknown"):
     name: str = ""
     data: dict[str, Json] = {}
 
+    @property
+    def said(self) -> dict[str, Json]:
+        """What the event says of what happened, without what every event carries."""
+        return {key: value for key, value in self.data.items() if key not in ("type", "seq", "ts", "conversation_id")}
+
 
 Event = (
     UserMessage
@@ -220,8 +225,29 @@ EVENT_TYPES: dict[str, type[Event]] = {
 }
 
 
+_SEED_NAMES: dict[str, type[Event]] = {
+    "ToolCall": ToolStart,
+    "ToolComplete": ToolEnd,
+    "AssistantTurnComplete": TurnComplete,
+    "ClientConfigRequest": ClientConfig,
+}
+"""Names that agents written in other languages give to events, where they are not ours in another spelling."""
+_AFFIX = "EventType"
+"""What those put before or after the name of a constant: `EventTypeToolCall`."""
+
+
+def _type_named(name: str) -> type[Event] | None:
+    """The event that is meant: `tool_start`, `ToolStart`, `ToolCall`, `EventTypeToolCall`, `ToolCallEventType`."""
+    bare = name.removeprefix(_AFFIX).removesuffix(_AFFIX)
+    return EVENT_TYPES.get(name) or _SEED_NAMES.get(bare) or EVENT_TYPES.get(_snake(bare))
+
+
 LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
-"""What a terminal tells to those who look at it now: no log has it."""
+"""Events of a terminal for its live subscribers: no log has them."""
+TERMINAL_ONLY = LIVE_ONLY | {"agent_block_begin", "agent_block_end", "pty_state", "pty_gap"}
+"""What the server derives from its own terminals: it takes none of it from outside."""
+SERVER_ONLY = TERMINAL_ONLY | {"request", "answer", "request_closed", "agent_state"}
+"""What only the server may log. The names that are no events yet are reserved."""
 
 
 def compact_json(value: Json) -> str:
@@ -354,7 +380,7 @@ def _load(data: bytes | str) -> Json:
     except ValueError as error:
         raise EventError(f"not JSON: {error}") from None
     except RecursionError:
-        raise EventError("not JSON that can be read: it is nested too deeply") from None
+        raise TooDeep("not JSON that can be read: it is nested too deeply") from None
 
 
 def _finite(number: str) -> float | str:
@@ -379,9 +405,7 @@ def decode_event(data: bytes | str | dict[str, Json]) -> Event:
     if not isinstance(obj, dict):
         raise EventError(f'an event is a JSON object with a "type", not {_kind(obj)}')
     name = obj.get("type")
-    cls = EVENT_TYPES.get(name) if isinstance(name, str) else None
-    if cls is None and isinstance(name, str):
-        cls = EVENT_TYPES.get(_snake(name))
+    cls = _type_named(name) if isinstance(name, str) else None
     if cls is None:
         common = _assign(UnknownEvent, {key: value for key, value in obj.items() if key in _fields_of(UnknownEvent)})
         common.pop("extra", None)

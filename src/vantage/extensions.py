@@ -1,38 +1,53 @@
-"""Extensions that are installed beside us: entry points of the group `vantage.tools`, one per tool.
+"""Installed extensions: entry points of the group `vantage.tools`, one per tool.
 
-An entry point is named after its tool and leads to a render spec (a dict) or a presenter (a function). They are looked
-for when a tool is met that nobody knows: reading what is installed takes longer than most programs' whole output.
+An entry point is named after its tool and leads to a render spec (a dict) or a presenter (a function, or one declared
+with `@presenter`, which draws the tools that it names as well). They are loaded when a tool is met that is not known:
+reading what is installed takes longer than most programs' whole output.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from vantage.timeline import tools
+from vantage.timeline.tools import ToolPresenter
+from vantage.timeline.tools.registry import ToolRegistry
 
 GROUP = "vantage.tools"
 
 
-def install() -> None:
-    """Lets unknown tools be looked for among the installed extensions."""
-    tools.set_discovery(load)
+def installed(report: Callable[[str], None] = lambda _: None) -> ToolRegistry:
+    """A registry that loads the extensions when it is asked for a tool that it does not know.
+
+    `report` is told what could not be loaded, a line each.
+    """
+
+    def discover(tools: ToolRegistry) -> list[str]:
+        problems = load(tools)
+        for problem in problems:
+            report(problem)
+        return problems
+
+    return ToolRegistry(discovery=discover)
 
 
-def load() -> list[str]:
-    """Registers every installed extension. Returns what went wrong, a line each; a broken one is passed over."""
+def load(tools: ToolRegistry) -> list[str]:
+    """Adds every extension to a registry. Returns a line for each that cannot be loaded; the others are added."""
     from importlib.metadata import entry_points  # noqa: PLC0415
 
     problems = []
     for point in entry_points(group=GROUP):
         try:
-            _register(point.name, point.load())
-        except Exception as error:  # noqa: BLE001 -- an extension's bug must not take the others down
+            _add(tools, point.name, point.load())
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- a bug or a sys.exit of one costs no other
             problems.append(f"extension {point.name} ({point.value}) was not loaded: {type(error).__name__}: {error}")
     return problems
 
 
-def _register(name: str, thing: Any) -> None:
+def _add(tools: ToolRegistry, name: str, thing: Any) -> None:
     if isinstance(thing, dict):
         tools.render_spec(name, thing)
+    elif isinstance(thing, ToolPresenter):
+        tools.add(ToolPresenter((name, *thing.names), thing.function))
     elif callable(thing):
-        tools.presenter(name)(thing)
+        tools.add(ToolPresenter((name,), thing))
     else:
         raise TypeError(f"expected a render spec (a dict) or a presenter (a function), got {type(thing).__name__}")

@@ -13,6 +13,7 @@ from vantage.text.palette import ColorValue, Palette
 from vantage.text.spans import text_of
 from vantage.timeline.fold import Timeline
 from vantage.timeline.row import Row
+from vantage.timeline.tools.registry import ToolRegistry
 
 MIN_TERMINAL_WIDTH = 30
 
@@ -33,9 +34,9 @@ class FormatterConfig(msgspec.Struct, frozen=True):
 class Formatter:
     """Formats events one by one. It remembers open calls and messages, so that a `tool_end` needs only its id."""
 
-    def __init__(self, config: FormatterConfig | None = None) -> None:
+    def __init__(self, config: FormatterConfig | None = None, tools: ToolRegistry | None = None) -> None:
         self._config = config or FormatterConfig()
-        self._timeline = Timeline()
+        self._timeline = Timeline(tools)
         palette = Palette.derive(
             background=self._config.background_color,
             foreground=self._config.foreground_color,

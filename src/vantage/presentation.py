@@ -2,18 +2,18 @@
 
 A client declares its context; the model reads it as a few lines of its instructions, and every surface is fitted
 to it. A context made by hand is taken as it is; what comes from outside passes `from_dict`, which lets nothing
-impossible in.
+impossible in, and `warnings_about`, which names the fields that mean nothing.
 """
 
+import dataclasses
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-import msgspec
-
-from vantage import live_terminal
-from vantage.errors import InputError, nearest_word
-from vantage.live_terminal import TRUE_COLOR, LiveTerminal
+from vantage import own_terminal
+from vantage.errors import InputError, did_you_mean
+from vantage.own_terminal import TRUE_COLOR, OwnTerminal
 
 TableMode = Literal["auto", "wrap", "truncate", "transpose", "records", "off"]
 
@@ -24,7 +24,8 @@ COMPACT = 100
 COLOR_DEPTHS = (0, 16, 256, TRUE_COLOR)
 
 
-class PresentationContext(msgspec.Struct, frozen=True):
+@dataclasses.dataclass(frozen=True, slots=True)
+class PresentationContext:
     """Display capabilities and constraints of a client."""
 
     content_width: int = 80
@@ -72,13 +73,16 @@ class PresentationContext(msgspec.Struct, frozen=True):
     def from_dict(cls, values: Mapping[str, Any]) -> "PresentationContext":
         """The context a client sent. Unknown keys are ignored; a value that cannot be is an `InputError`.
 
-        `terminal_width`, all that older clients send, stands for `content_width` where that is not given.
+        A `client_type` that names a profile supplies the fields that are not given. `terminal_width`, all that older
+        clients send, stands for `content_width` where that is not given. `contentWidth` is `content_width`.
         """
-        return cls(**_checked(values))
+        checked = _checked(values)
+        base = _PROFILES.get(checked.get("client_type", ""), _DEFAULTS)
+        return dataclasses.replace(base, **checked)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field, ready for JSON and for `from_dict`."""
-        return msgspec.structs.asdict(self)
+        return dataclasses.asdict(self)
 
     def merge(self, *others: "PresentationContext") -> "PresentationContext":
         """What all of them can show: the smallest sizes, the capabilities common to all.
@@ -132,6 +136,21 @@ INSTRUCTION: tuple[InstructionLine, ...] = (
         "Maximum table columns: {0.max_table_columns}.",
     ),
 )
+
+
+INSTRUCTED = (
+    "content_width",
+    "supports_tables",
+    "supports_code_blocks",
+    "supports_images",
+    "supports_markdown",
+    "supports_mermaid",
+    "supports_unicode",
+    "supports_rich_text",
+    "content_height",
+    "max_table_columns",
+)
+"""The fields that the instruction speaks of, in its order."""
 
 
 def _smallest(values: list[int | None]) -> int | None:
@@ -219,17 +238,47 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f"presentation must be an object, not {_shown(values)}", hint='send its fields, as {"content_width": 80}'
         )
+    values = {snake_case(key): value for key, value in values.items()}
     checked = {field: _check(field, rule, values[field]) for field, rule in _RULES.items() if field in values}
-    terminal_width = values.get("terminal_width")
+    terminal_width = values.get(_TERMINAL_WIDTH)
     if terminal_width is not None:
-        checked.setdefault("content_width", _check("terminal_width", _RULES["content_width"], terminal_width))
+        checked.setdefault("content_width", _check(_TERMINAL_WIDTH, _RULES["content_width"], terminal_width))
     return checked
+
+
+_TERMINAL_WIDTH = "terminal_width"
+"""What a presentation may hold beside its fields: all that older clients send."""
+
+
+def snake_case(key: Any) -> Any:
+    """`contentWidth` → `content_width`; other keys as they are."""
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0].lower()}", key) if isinstance(key, str) else key
+
+
+def warnings_about(values: Any) -> list[str]:
+    """A sentence for every field of a presentation that means nothing, and for a profile's name that is misspelt."""
+    if not isinstance(values, Mapping):
+        return []
+    unknown = [key for key in values if snake_case(key) not in _RULES and snake_case(key) != _TERMINAL_WIDTH]
+    said = [
+        f"presentation has no field {_shown(key)}, it was ignored: {did_you_mean(str(key), _RULES)}" for key in unknown
+    ]
+    stated = values.get("client_type", values.get("clientType"))
+    if isinstance(stated, str) and stated not in PROFILES:
+        hint = did_you_mean(stated, PROFILES, otherwise="", cutoff=_MISSPELT)
+        if hint:
+            said.append(f"client_type {_shown(stated)} is no profile: {hint}")
+    return said
+
+
+_MISSPELT = 0.8
+"""How alike a client's own name and a profile's must be to be taken for a mistake."""
 
 
 def _check(field: str, rule: _Rule, value: Any) -> Any:
     if rule.accepts(value):
         return value
-    default = getattr(_DEFAULTS, "content_width" if field == "terminal_width" else field)
+    default = getattr(_DEFAULTS, "content_width" if field == _TERMINAL_WIDTH else field)
     fallback = "null" if default is None else str(default).lower()
     raise InputError(
         f"{field} must be {rule.expected}, not {_shown(value)}", hint=f"leave it out for the default, {fallback}"
@@ -288,7 +337,7 @@ _PROFILES: dict[str, PresentationContext] = {
 PROFILES = ("terminal", *_PROFILES)
 
 
-def terminal_context(terminal: LiveTerminal) -> PresentationContext:
+def terminal_context(terminal: OwnTerminal) -> PresentationContext:
     """A terminal's context. Mermaid needs graphics; a window too small for anything is treated as 20 cells wide."""
     return PresentationContext(
         content_width=max(terminal.columns - MARGIN, MIN_CONTENT_WIDTH),
@@ -303,18 +352,12 @@ def terminal_context(terminal: LiveTerminal) -> PresentationContext:
 def profile(name: str, **overrides: Any) -> PresentationContext:
     """The context of a known client, with some fields set otherwise. `terminal` is the one this process runs in."""
     if name not in PROFILES:
-        raise InputError(f"no profile is called {_shown(name)}", hint=_suggestion(name, PROFILES))
+        raise InputError(f"no profile is called {_shown(name)}", hint=did_you_mean(str(name), PROFILES))
     for field in overrides:
         if field not in _RULES:
-            raise InputError(f"a presentation has no field {_shown(field)}", hint=_suggestion(field, _RULES))
-    base = _PROFILES.get(name) or terminal_context(live_terminal.read())
-    return msgspec.structs.replace(base, **_checked(overrides))
-
-
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    known = list(known)
-    close = nearest_word(str(word).lower(), known)
-    return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+            raise InputError(f"a presentation has no field {_shown(field)}", hint=did_you_mean(field, _RULES))
+    base = _PROFILES.get(name) or terminal_context(own_terminal.read())
+    return dataclasses.replace(base, **_checked(overrides))
 
 
 def system_instructions(

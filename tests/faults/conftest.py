@@ -1,5 +1,6 @@
-"""What fault tests share."""
+"""Fixtures of the fault tests."""
 
 from aftermath import stage, stages
+from mcp_pipes import own_home
 
-__all__ = ["stage", "stages"]
+__all__ = ["own_home", "stage", "stages"]

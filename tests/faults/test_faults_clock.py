@@ -64,7 +64,7 @@ def test_the_clock_jumps_while_everything_runs(stage, clock):
 
 
 @pytest.mark.parametrize("ahead", [-5 * HOUR, 5 * HOUR])
-def test_whoever_looks_and_waits_goes_on(stage, clock, ahead):
+def test_reads_and_waits_work_after_the_clock_jumps(stage, clock, ahead):
     """Screens are followed, waits end in their time, and a question to the terminal is answered."""
     conversation = stage.conversation()
     stage.pty(conversation, "exec_block", command="echo before")
@@ -89,7 +89,7 @@ def test_whoever_looks_and_waits_goes_on(stage, clock, ahead):
     assert_all_is_well(stage)
 
 
-def test_nobody_is_kept_out_until_the_clock_has_come_round(stage, clock):
+def test_a_login_limit_ends_in_a_minute_though_the_clock_went_back(stage, clock):
     """Many wrong tokens are forgotten within a minute, whatever the clock says."""
     for _ in range(31):
         stage.server.get("/v1/conversations", token="wrong")

@@ -1,4 +1,4 @@
-"""No descriptor is left for the server, or for the host. Who is in is served on, who comes when there is room."""
+"""No descriptor is left for the server or for the host: open connections are served, new ones when one is free."""
 
 import resource
 from contextlib import closing
@@ -13,7 +13,7 @@ FILES = resource.RLIMIT_NOFILE
 
 
 def in_use(pid: int) -> int:
-    """The highest descriptor, and one more: a limit is a limit on their numbers."""
+    """The highest descriptor plus one, because the limit is a limit on their numbers."""
     return max(int(entry.name) for entry in Path(f"/proc/{pid}/fd").iterdir()) + 1
 
 
@@ -40,7 +40,7 @@ def test_the_server_has_no_descriptors_left(stage):
 
 
 def test_the_host_has_no_descriptors_left(stage):
-    """Shells that are there go on; who wants another one is told why there is none, and gets it later."""
+    """Running shells continue; a request for another one is refused with the reason, and succeeds later."""
     for chance in stage.acts():
         printer, runner = stage.printer(), stage.runner()
         fresh = stage.conversation()

@@ -1,4 +1,4 @@
-"""A disk that is full: for the host, for the server, for both. It stalls, is said, and goes on; nothing is lost."""
+"""A full disk, for the host, the server or both: writes stall and are reported, then continue; nothing is lost."""
 
 import errno
 import os
@@ -20,17 +20,17 @@ FULL = resource.RLIMIT_FSIZE
 
 
 def stalls(stage: Stage, conversation: str) -> str:
-    """Until it does: what it says."""
-    return until(lambda: stage.pty(conversation, "status")["stalled"], "nobody says that it stalls")
+    """Waits until the terminal stalls; returns the reason that its status gives."""
+    return until(lambda: stage.pty(conversation, "status")["stalled"], "the status does not say that it stalls")
 
 
 def goes_on(stage: Stage, conversation: str) -> None:
-    """Until it does: what was held up before is over."""
+    """Waits until the terminal is no longer stalled."""
     until(lambda: not stage.pty(conversation, "status")["stalled"], "it stays stalled")
 
 
 def test_the_server_cannot_write(stage):
-    """Whatever of its files it is: events, spool, blocks, checkpoints, screens, the search index, its log."""
+    """Any of its files may be the full one: events, spool, blocks, checkpoints, screens, search index, log."""
     for chance in stage.acts():
         printer, flood, runner = stage.printer(pause_ms=1), stage.printer(pause_ms=0.1), stage.runner()
         stage.watcher()
@@ -53,7 +53,7 @@ def refused_or_held(stage: Stage, runner: Runner) -> bool:
 
 
 def test_the_host_cannot_write(stage):
-    """The program that prints waits, and goes on where it was; what cannot be journaled is not typed."""
+    """The printing program waits and then continues; input that cannot be journaled is not typed."""
     for chance in stage.acts():
         printer, runner, typist = stage.printer(pause_ms=0.2), stage.runner(), stage.typist()
         stage.watcher()
@@ -124,7 +124,7 @@ def disk(stage):
 
 
 def test_a_disk_that_is_full(stage, disk):
-    """For server and host at once, again and again: at whatever byte of whatever file it happens."""
+    """The disk fills up for server and host at once, repeatedly, at random bytes of any file."""
     for chance in stage.acts():
         printer, runner, typist = stage.printer(pause_ms=0.2), stage.runner(), stage.typist()
         stage.watcher()

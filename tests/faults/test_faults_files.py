@@ -1,4 +1,4 @@
-"""Files of a conversation that somebody else has changed, or the disk: mended or refused, by name; nobody else is hurt.
+"""Damaged files of a conversation are mended, or refused by name; other conversations are not affected.
 
 Each damage has a conversation of its own; all of them are in one home, with one that is whole.
 """
@@ -13,7 +13,7 @@ import pytest
 from aftermath import Stage, assert_all_is_well
 from damage import WAYS, copy, damage, original
 from extent import extent
-from vantage.conversation.files import ConversationFolder
+from vantage.conversation.store.conversation_folder import ConversationFolder
 
 FILES = {
     "conversation.json": "settings",
@@ -30,9 +30,9 @@ FILES = {
 }
 """Ends of names, and where they are found in a folder."""
 TRUTH = ("conversation.json", "events.jsonl", "tools.jsonl", "output.raw", "output.index")
-"""What cannot be derived: it is put back from a copy. The rest comes again by itself, or by `vantage rebuild`."""
+"""Files that cannot be derived are put back from a copy. The rest are derived again, or by `vantage rebuild`."""
 WITH = {"output.index": ("output.raw", "events.jsonl")}
-"""What is put back with it: whoever read another journal may have made room for output that it knows of, and logged an
+"""Files put back with it: a server that read another journal may have freed output that it names, and logged an
 end that was elsewhere."""
 LOOKS = [
     ("GET", "", None),
@@ -60,7 +60,7 @@ SILENT = {
     **{(".state", way): "there is one less" for way in ("missing",)},
     **{(".screen", way): "the screen is drawn anew" for way in WAYS},
 }
-"""Damage that nobody can see, or that is none: and where it shows, or what it amounts to."""
+"""Damage that cannot be noticed or does no harm, with the place where it shows or its effect."""
 
 
 def paths(folder: ConversationFolder, file: str) -> list[Path]:
@@ -75,7 +75,7 @@ def look(stage: Stage, name: str) -> Iterator[tuple[str, int, dict]]:
 
 
 def assert_looks_whole_or_refused(stage: Stage, name: str, file: str, way: str) -> None:
-    """An answer is right, or says which file is damaged and what to do; and if there is none, the log does."""
+    """An answer is right, or names the damaged file and what to do; without an answer, the log does."""
     refused = ""
     for path, status, said in look(stage, name):
         if status != 200:
@@ -93,11 +93,13 @@ def assert_looks_whole_or_refused(stage: Stage, name: str, file: str, way: str) 
             refused += "".join(file for event in said["events"] if event["type"] == "damaged")
     log = "".join(line for line in stage.news("server.log").splitlines() if f"/{name}/" in line)
     told = file in refused or file in log or "there is no conversation" in refused
-    assert told or (file, way) in SILENT, f"nobody said that {file} is damaged ({way}): {refused or log or 'nothing'}"
+    assert told or (file, way) in SILENT, (
+        f"no message says that {file} is damaged ({way}): {refused or log or 'nothing'}"
+    )
 
 
 def put_right(stage: Stage, name: str, file: str) -> None:
-    """As the answer advised. The server is not there."""
+    """Repairs the file as the answer advised, while no server runs."""
     source, folder = stage.folder("original"), stage.folder(name)
     for whole in (path for each in (file, *WITH.get(file, ())) for path in paths(source, each)):
         path = folder.path / whole.relative_to(source.path)
@@ -138,8 +140,8 @@ def test_files_are_damaged(stage):
 
 
 @pytest.mark.parametrize("file", extent(["output.index"], ["output.index", "output.raw"]))
-def test_what_is_left_of_the_truth_is_kept(stage, file):
-    """`vantage rebuild` gives a terminal that goes on from what is left."""
+def test_rebuild_keeps_the_files_that_cannot_be_derived(stage, file):
+    """After `vantage rebuild` the terminal works with the output that is left."""
     conversation = original(stage)
     kept = stage.folder(conversation)
     content = kept.spool.read_text()

@@ -1,4 +1,4 @@
-"""Files of the home itself that somebody else has changed: addresses, token, the search index."""
+"""Damaged files of the home itself: addresses, token, the search index."""
 
 import itertools
 import shutil
@@ -36,7 +36,7 @@ def test_an_address_is_damaged(stage, name, way):
 
 @pytest.mark.parametrize("way", extent(["garbage", "a directory"], [way for way in WAYS if way != "strange line"]))
 def test_the_token_is_damaged(stage, way):
-    """One that nobody could have made is refused, by name; where there is none, one is made."""
+    """A token that we cannot have written is refused, by name; a missing one is made."""
     printer = stage.printer()
     stage.server.stop()
     path = stage.home / "token"
@@ -55,7 +55,7 @@ def test_the_token_is_damaged(stage, way):
 
 @pytest.mark.parametrize("way", extent(["garbage", "half"], WAYS))
 def test_the_search_index_is_damaged(stage, way):
-    """It is made anew, and that is said; meanwhile everything else goes on."""
+    """It is created again and the log says so; everything else continues meanwhile."""
     printer = stage.printer()
     printer.further(50)
     stage.server.stop()
@@ -64,4 +64,4 @@ def test_the_search_index_is_damaged(stage, way):
     damage(stage.home / "search.db", way)
     stage.server.start()
     silent = ("missing", "empty", "flipped", "strange line")  # nothing is wrong with an index that knows nothing yet
-    assert_all_is_well(stage, said={} if way in silent else {"log": "the search index is made anew"})
+    assert_all_is_well(stage, said={} if way in silent else {"log": "the search index is created again"})

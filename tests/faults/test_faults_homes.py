@@ -1,4 +1,4 @@
-"""Two who want the same home, and a host that another version left there."""
+"""Two servers on one home, and a host that another version left there."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def serve(stage: Stage) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE)
 
 
-def test_a_second_server_is_told_who_has_the_home(stage):
+def test_a_second_server_names_the_process_that_has_the_home(stage):
     printer, runner = stage.printer(), stage.runner()
     stage.watcher()
     done = serve(stage)
@@ -95,7 +95,7 @@ def other_host(home: Path, number: int) -> socket.socket:
 
 
 def test_a_host_of_another_protocol(stage):
-    """Nothing of it is touched: who comes is told what it speaks, and how it is ended. Then all is as before."""
+    """The old host is left alone: clients are told its protocol and how to end it. After that the home works."""
     runner = stage.runner()
     stage.watcher()
     runner.turned(2)

@@ -49,7 +49,7 @@ def begin_and_be_killed(stage: Stage, chance: random.Random) -> None:
 
 
 def test_the_host_is_killed(stage):
-    """Its shells are gone, and said to be; what they had printed is there, and fresh ones take over."""
+    """The host's shells are reported lost; their output is kept, and fresh shells replace them."""
     for chance in stage.acts():
         printers = busy(stage)
         for _ in range(extent(2, 10)):
@@ -70,9 +70,9 @@ def test_shells_are_killed(stage):
             printers[0].further(chance.randint(1, 50))
             conversation = chance.choice(stage.conversations)
             shell = stage.insist(conversation, "status")["pid"]
-            if shell is None:  # killed before, and nobody has wanted a fresh one yet
+            if shell is None:  # killed before, and no verb has started a fresh one yet
                 continue
-            with suppress(ProcessLookupError):  # it was killed before, and nobody has been told yet
+            with suppress(ProcessLookupError):  # it was killed before, and the server has not noticed yet
                 os.kill(shell, signal.SIGKILL)
             until(lambda shell=shell: not living(shell), "it lives")
             if conversation == printers[0].conversation:

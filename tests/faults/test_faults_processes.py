@@ -1,4 +1,4 @@
-"""Programs that do not want to end, and shells that do not go on."""
+"""Programs that do not end, and shells that are stopped."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ MANY = 300
 
 
 def test_a_program_with_hundreds_of_children_is_ended_whole(stage):
-    """Deaf to TERM and HUP, in sessions of their own, orphaned: whoever has the terminal open is in it."""
+    """Deaf to TERM and HUP, in sessions of their own, orphaned: a process with the terminal open belongs to it."""
     beside = stage.printer()
     conversation = stage.conversation()
     stage.watcher()
@@ -31,13 +31,15 @@ def test_a_program_with_hundreds_of_children_is_ended_whole(stage):
 
 
 def test_a_stopped_shell(stage):
-    """It says nothing and takes nothing, and nobody makes anything up for it; it goes on, or is ended."""
+    """A stopped program neither prints nor reads; it is continued or ended, and no output is made up for it."""
     printer = stage.printer()
     conversation, other = printer.conversation, stage.runner()
     stage.watcher()
     shell = stage.shell(conversation)
     os.kill(shell, signal.SIGSTOP)
-    printer.further(20)
+    for _ in range(2):  # the program runs until the host has noticed the stop, and has checked the foreground again
+        printer.further(50)
+        stage.pty(conversation, "status")
     printer.stop()
     until(lambda: printer.word not in str(marked(stage.home)), "the program does not end")
     other.turned(3)

@@ -1,4 +1,4 @@
-"""Those who do not read: clients of every kind, and a program that does not want its input. Nobody waits for them."""
+"""Clients of every kind that do not read, and a program that does not read its input: other clients do not wait."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from terminal_home import PATIENCE, environment
 from terminals import VANTAGE
 
 FLOOD = extent(4, 200)
-"""MB that are printed while somebody does not read."""
+"""MB that are printed while a client does not read."""
 LISTENERS = 10
 
 
@@ -64,7 +64,7 @@ def test_clients_that_never_read_an_answer(stage):
 
 
 def test_watchers_that_never_read(stage):
-    """Each is as if it were not there; whoever reads sees everything meanwhile, and so do they when they begin to."""
+    """Slow clients do not affect others: readers see everything at once, and slow ones when they begin to read."""
     beside, conversation = stage.printer(), stage.conversation()
     stage.watcher()
 
@@ -93,7 +93,7 @@ def test_watchers_that_never_read(stage):
     assert_all_is_well(stage)
 
 
-def test_a_command_line_that_nobody_reads(stage):
+def test_a_command_line_whose_output_is_not_read(stage):
     """`vantage exec … | (never reads)`: the command runs to its end all the same."""
     beside, conversation = stage.printer(), stage.conversation()
     with bounded(stage):
@@ -105,7 +105,10 @@ def test_a_command_line_that_nobody_reads(stage):
             stdout=subprocess.PIPE,
             env=environment(),
         )
-        until(lambda: over.exists() and over.read_text() == "42 over\n", "the command waits for whoever does not read")
+        until(
+            lambda: over.exists() and over.read_text() == "42 over\n",
+            "the command waits for a client that does not read",
+        )
         beside.further(10)
     piped.kill()
     piped.communicate()
@@ -113,7 +116,7 @@ def test_a_command_line_that_nobody_reads(stage):
 
 
 def test_an_agent_that_never_reads_its_pipe(stage):
-    """`vantage mcp`: what it is asked is done, and what it says waits in its pipe."""
+    """`vantage mcp`: its requests are carried out, and its answers wait in its pipe."""
     beside, conversation = stage.printer(), stage.conversation()
     flood(stage, conversation)
     agent = subprocess.Popen(
@@ -128,10 +131,13 @@ def test_an_agent_that_never_reads_its_pipe(stage):
         say(agent, "initialize", 0, **client)
         assert "serverInfo" in read_line(agent.stdout)
         agent.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-        with bounded(stage):
+        say(agent, "tools/call", 999, name="pty_status", arguments={})
+        assert "mode" in read_line(agent.stdout)  # now the server has loaded what it needs for tools
+        # What is kept for it is bounded: answers to a few calls at once, of several hundred MB in all.
+        with bounded(stage, 2 * ROOM):
             before = resident(agent.pid)
             wanted = {"block_id": "b1", "max_output": 500_000}
-            for number in range(1, 101):
+            for number in range(1, 401):
                 say(agent, "tools/call", number, name="pty_read_block", arguments=wanted)
             for _ in range(10):
                 assert stage.pty(conversation, "exec_block", command="echo $((6 * 7))")["output"] == "42\n"
@@ -146,13 +152,13 @@ def test_an_agent_that_never_reads_its_pipe(stage):
 
 
 def say(agent: subprocess.Popen, method: str, number: int, **fields) -> None:
-    """Its input is read, whatever becomes of its output."""
+    """Its input is read even if its output is not."""
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": fields}
     os.write(agent.stdin.fileno(), json.dumps(message).encode() + b"\n")
 
 
 def test_a_program_that_never_reads_its_input(stage):
-    """What it does not take is counted and said; then it can be interrupted, and the shell takes commands again."""
+    """Input that the program does not read is counted in the error; a Ctrl-C ends it, and the shell works again."""
     beside, conversation = stage.printer(), stage.conversation()
     program = "import time, tty; tty.setraw(0); print('deaf' + ' now', flush=True); time.sleep(999)"
     stage.pty(conversation, "exec_interactive", command=f'{sys.executable} -c "{program}"')

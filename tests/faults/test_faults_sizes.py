@@ -16,7 +16,7 @@ BLOCKS = extent(2_000, 100_000)
 ROOM = 100 << 20
 """Bytes that a server may grow by: not in proportion to what is printed."""
 A_COMMAND = 2 << 10
-"""Bytes that it may keep in memory for each command, once somebody watches."""
+"""Bytes that it may keep in memory for each command, once a client watches."""
 
 
 def test_output_without_a_line_end(stage):
@@ -80,7 +80,7 @@ def test_very_many_commands(stage):
 
 
 def until_derived(stage: Stage, conversation: str) -> None:
-    """Everything comes from nothing, once: that may take longer than one answer does, and holds nobody else up."""
+    """The first read builds everything once: it may take longer than one answer, and delays no other conversation."""
     log = stage.folder(conversation).block_log
     known = -1
     while (now := log.stat().st_size if log.exists() else 0) > known:
@@ -88,7 +88,7 @@ def until_derived(stage: Stage, conversation: str) -> None:
         with suppress(TimeoutError):
             stage.pty(conversation, "status")
             return
-    raise AssertionError(f"it does not go on: {known:,} bytes of blocks are derived")
+    raise AssertionError(f"derivation makes no progress: {known:,} bytes of blocks are derived")
 
 
 def write_many(stage: Stage, conversation: str) -> None:

@@ -5,7 +5,7 @@ import re
 from aftermath import Stage, assert_all_is_well
 from damage import copy, original
 from extent import extent
-from vantage.conversation.files import ConversationFolder
+from vantage.conversation.store.conversation_folder import ConversationFolder
 
 LOGS = {
     "events.jsonl": "events",

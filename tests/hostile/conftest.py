@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from hunting import BUILD, reports, table
 
 _BEGAN = time.time()

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import atheris
 
-sys.path[:0] = [str(folder) for folder in (Path(__file__).parent, Path(__file__).parents[1])]
+SUPPORT = Path(__file__).parents[1] / "support"
+sys.path[:0] = [str(folder) for folder in (SUPPORT, *SUPPORT.glob("[a-z]*/"))]
 with atheris.instrument_imports(include=["vantage"]):
     from hunting import BUILD
     from mutator import Mutator

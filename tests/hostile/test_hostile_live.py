@@ -4,11 +4,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hunting import Hunt
-from live_targets import Live, host_target, http_target, mcp_target, socket_target
 
 from extent import extent
 from host_harness import Home
+from hunting import Hunt
+from live_targets import Live, host_target, http_target, mcp_target, socket_target
 from server_home import serving
 
 

@@ -1,10 +1,10 @@
 """Whatever a program prints: marks, spool, blocks, screen, pictures, waits."""
 
 import pytest
-from hunting import Hunt
-from terminal_targets import TERMINAL_TARGETS
 
 from extent import extent
+from hunting import Hunt
+from terminal_targets import TERMINAL_TARGETS
 
 MUTANTS = {"terminal": 50, "screen": 50, "spool": 200, "marks": 200}
 

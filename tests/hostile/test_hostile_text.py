@@ -1,10 +1,10 @@
 """Text and JSON of strangers: templates, specs, events, agents' streams, markdown, keys, queries."""
 
 import pytest
-from hunting import Hunt
-from text_targets import TEXT_TARGETS
 
 from extent import extent
+from hunting import Hunt
+from text_targets import TEXT_TARGETS
 
 MUTANTS = {"spec": 60, "agents": 25, "markdown": 150, "events": 250, "keys": 150}
 """Of one seed in a short run: those that draw on every surface take their time."""

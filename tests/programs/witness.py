@@ -3,8 +3,8 @@
     witness.py WORD NOTE [PAUSE_MS [LINES]]   prints until it has printed LINES, or NOTE.stop is there
     witness.py WORD NOTE hear                 prints `WORD n` when it is sent the line n, and ends at `end`
 
-What is noted was taken by the terminal: a spool that has less has lost something. A number that was heard before is
-passed over (whoever sent it could not know); a line that is neither that nor the next one is printed as odd.
+The side file counts lines that the terminal has taken: a spool that has less has lost something. A number that was
+heard before is skipped (its sender may have got no answer); a line that is neither that nor the next is printed as odd.
 """
 
 import os

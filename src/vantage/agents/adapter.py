@@ -15,7 +15,7 @@ class Known(NamedTuple):
 
     handle: Handler
     keys: tuple[str, ...] | None = ()
-    """What it always has beside its type: by that, a stream is recognised. `None`: too common to say whose it is."""
+    """Fields that such messages always have: the stream is recognised by them. `None`: too common for that."""
 
 
 def nothing(message: Object) -> tuple[Event, ...]:  # noqa: ARG001 -- a handler
@@ -112,7 +112,7 @@ class Calls:
         agent: Agent | None = None,
         ts: int | None = None,
     ) -> Iterator[Event]:
-        """The end of a call; one whose beginning was never seen is over too, but none is over twice."""
+        """Ends a call, also one whose start was not seen. A second end is ignored."""
         if not call_id:
             call_id = self._nameless.pop(0) if self._nameless else self._new_id()
         call = self.open.pop(call_id, None)

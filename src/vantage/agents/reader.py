@@ -1,35 +1,79 @@
-"""Bytes → events: lines, whose stream they are, and what was no message.
+"""Bytes → events: lines, the agent that they come from, and lines that are no messages.
 
-Every way of cutting the bytes gives the same result. A message is understood when its line is complete, so that a
-stream can be watched while it is written; nothing is held back to find out whose it is. A stream that changes hands
-(logs put one after the other) is recognised again.
+Every way of cutting the bytes gives the same result. A message is read when its line is complete, so that a stream can
+be watched while it is written; nothing is held back to recognise the agent. A stream that changes to another agent
+(concatenated logs) is recognised again.
 """
 
 import re
-from importlib import import_module
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
 
 from vantage.agents.adapter import Adapter, unknown
-from vantage.agents.own import Own
 from vantage.agents.redaction import REDACTED, Redaction, may_be_secret, names_our_tool
+from vantage.agents.streams.own import Own
 from vantage.agents.values import Object, text
-from vantage.errors import EventError, InputError
+from vantage.errors import EventError, InputError, TooDeep
 from vantage.events import Event, UnknownEvent, decode_event, event_to_dict
+from vantage.text.chunks import Lines
 from vantage.text.sanitize import decode
 
-_ADAPTERS = {
-    "vantage": ("own", "Own"),
-    "claude": ("claude", "Claude"),
-    "codex": ("codex", "Codex"),
-    "gemini": ("gemini", "Gemini"),
-    "acp": ("acp", "Acp"),
-    "ag-ui": ("ag_ui", "AgUi"),
-    "pi": ("pi", "Pi"),
-    "opencode": ("opencode", "OpenCode"),
+
+def _claude() -> Adapter:
+    from vantage.agents.streams.claude import Claude  # noqa: PLC0415 -- an adapter is loaded when its stream may come
+
+    return Claude()
+
+
+def _codex() -> Adapter:
+    from vantage.agents.streams.codex import Codex  # noqa: PLC0415
+
+    return Codex()
+
+
+def _gemini() -> Adapter:
+    from vantage.agents.streams.gemini import Gemini  # noqa: PLC0415
+
+    return Gemini()
+
+
+def _acp() -> Adapter:
+    from vantage.agents.streams.acp import Acp  # noqa: PLC0415
+
+    return Acp()
+
+
+def _ag_ui() -> Adapter:
+    from vantage.agents.streams.ag_ui import AgUi  # noqa: PLC0415
+
+    return AgUi()
+
+
+def _pi() -> Adapter:
+    from vantage.agents.streams.pi import Pi  # noqa: PLC0415
+
+    return Pi()
+
+
+def _opencode() -> Adapter:
+    from vantage.agents.streams.opencode import OpenCode  # noqa: PLC0415
+
+    return OpenCode()
+
+
+_ADAPTERS: dict[str, Callable[[], Adapter]] = {
+    "vantage": Own,
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "acp": _acp,
+    "ag-ui": _ag_ui,
+    "pi": _pi,
+    "opencode": _opencode,
 }
-"""Source → its module and adapter, loaded when such a stream may be met; asked in this order."""
+"""Source → what makes its adapter. Where the source is not given, they are asked in this order."""
 SOURCES = ("auto", *_ADAPTERS)
 
 _BEFORE = re.compile(
@@ -51,6 +95,8 @@ class StrayLine(NamedTuple):
     text: str
     """As it came, without its line end; not sanitised. Half a message that may hold a secret is not repeated."""
     why: str
+    is_message: bool = False
+    """It is a message, of a shape that cannot be taken."""
 
 
 Item = Event | StrayLine
@@ -65,33 +111,34 @@ class StreamReader:
         self.source: str | None = None if source == "auto" else source
         """Whose stream it is; `None` until that is known."""
         self.unknown = 0
-        """How many messages nobody knew. They are among the events, as `UnknownEvent`s."""
+        """How many messages were of an unknown type. They are among the events, as `UnknownEvent`s."""
         self.resembles: str | None = None
         """Whose stream it rather looks like, when one was named and its messages are another's."""
         self._fixed = self.source is not None
         self._adapters: dict[str, Adapter] = {}
         self._redaction: Redaction | None = None
         """From the first line on in which our tool is named that may be given secrets."""
-        self._pending: list[bytes] = []
+        self._lines = Lines()
         self._number = 0
         self._server_sent = False
         self._fields: list[StrayLine] = []
         """Lines that are fields of server-sent events if data follows, and strays if not."""
 
+    @property
+    def number(self) -> int:
+        """How many lines are complete: of the events that came last, the line that brought them."""
+        return self._number
+
     def feed(self, data: bytes) -> list[Item]:
         """Takes the next bytes, cut anywhere. Gives what the lines that are now complete say."""
-        first, *rest = data.split(b"\n")
-        self._pending.append(first)
         out: list[Item] = []
-        for piece in rest:
-            line = b"".join(self._pending)
-            self._pending = [piece]
+        for line in self._lines.feed(data):
             out += self._line(line)
         return out
 
     def finish(self) -> list[Item]:
         """The input has ended, perhaps within a line or a turn. What is open stays open."""
-        last, self._pending = b"".join(self._pending), []
+        last = self._lines.finish()
         out = [*(self._line(last) if last else []), *self._no_fields()]
         adapter = self._adapters.get(self.source or "")
         return [*out, *self._cleaned(adapter.finish() if adapter else [])]
@@ -129,7 +176,7 @@ class StreamReader:
         except EventError as error:
             hidden = may_be_secret(line, is_likely=self._redaction is not None)
             shown = REDACTED if hidden else decode(line.removesuffix(b"\r"))
-            return [StrayLine(self._number, shown, str(error))]
+            return [StrayLine(self._number, shown, str(error), isinstance(error, TooDeep))]
         return self._cleaned(self._understand(message))
 
     def _message(self, line: bytes) -> Object:
@@ -175,9 +222,7 @@ class StreamReader:
     def _adapter(self, name: str) -> Adapter:
         adapter = self._adapters.get(name)
         if adapter is None:
-            module, cls = _ADAPTERS[name]
-            adapter = Own() if name == "vantage" else getattr(import_module(f"vantage.agents.{module}"), cls)()
-            self._adapters[name] = adapter
+            adapter = self._adapters[name] = _ADAPTERS[name]()
         return adapter
 
     def _cleaned(self, events: list[Event]) -> list[Item]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from vantage.events import Json
+from vantage.timeline.calls import normal_name
 
 _OURS = re.compile(r"(?!mcp[_:])([\w-]+?)(?:__|[_./:-])(pty_[a-z_]+)")
 """One of our own tools, behind a server's name that nothing marks as one."""
@@ -21,6 +22,16 @@ class Native(NamedTuple):
 def mcp_tool(server: str, tool: str) -> str:
     """The name of an MCP server's tool, as presenters and render specs know it."""
     return f"mcp__{server}__{tool}" if server else tool
+
+
+def is_built_in(tool: str) -> bool:
+    """Whether a tool of this name is drawn without any extension.
+
+    Extensions do not count: an event that is logged must not depend on what is registered when it comes.
+    """
+    from vantage.timeline.tools.built_in import PRESENTERS  # noqa: PLC0415 -- few protocols ask
+
+    return normal_name(tool) in PRESENTERS
 
 
 def native(table: Mapping[str, Native], tool: str, args: Json) -> tuple[str, Json]:

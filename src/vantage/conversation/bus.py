@@ -1,8 +1,8 @@
-"""How those who follow a conversation reach its owner, wherever that is.
+"""The way to a conversation's owner: requests to it, and messages from it.
 
-A conversation is pinned to the process that has its files and its terminal: its owner. Everybody else asks the owner
-(`request`), or follows what it tells (`subscribe`); nobody holds the conversation itself. `LocalBus` is for one
-process; another implementation would carry the same four operations over a network, and nothing above would notice.
+The owner is the process that has the conversation's files and its terminal. Other code sends it requests (`request`)
+and follows its messages (`subscribe`), and never holds the conversation itself. `LocalBus` is for one process; another
+implementation would carry the same operations over a network without a change to its callers.
 """
 
 import asyncio
@@ -14,48 +14,40 @@ import msgspec
 
 from vantage.errors import Conflict, Unavailable
 from vantage.events import Event
-from vantage.terminal.frames import ScreenDelta
+from vantage.terminal.screen.frames import ScreenDelta
+from vantage.timeline.specs.registry import SpecSet
 
 PAGE = 500
-"""Events that are read at once to catch up: others get their turn in between."""
+"""Events that are read at once to catch up; the event loop gets its turn in between."""
 
 _log = logging.getLogger(__name__)
 
 
-class Drawn(msgspec.Struct, frozen=True):
+class ScreenChanged(msgspec.Struct, frozen=True):
     """A change of the screen, numbered as in `screen.jsonl`."""
 
     number: int
     delta: ScreenDelta
 
 
-class SpecSet(msgspec.Struct, frozen=True):
-    """A render spec was registered for a tool of the conversation."""
-
-    tool: str
-    spec: Any
-    after: int = 0
-    """The last event before it: calls up to there are not drawn with it."""
-
-
 class Deleted(msgspec.Struct, frozen=True):
-    """The conversation is no more."""
+    """The conversation was deleted."""
 
 
-Message = Event | Drawn | SpecSet | Deleted
-"""Events with a `seq` are in the log, and come in order and without gaps; others are told only to those who listen."""
+Message = Event | ScreenChanged | SpecSet | Deleted
+"""Events with a `seq` are in the log, and come in order and without gaps; others reach only current followers."""
 
 Listener = Callable[[Sequence[Message]], None]
 
 
 class Owner(Protocol):
-    """Whoever has the conversations: it answers requests about them, and reads their logs."""
+    """Answers requests about its conversations, and reads their logs."""
 
     async def handle(self, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
         """The answer, as it travels."""
 
     def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
-        """Events behind a number, in order."""
+        """Events after a number, in order."""
 
 
 class Lease(Protocol):
@@ -64,25 +56,25 @@ class Lease(Protocol):
     def release(self) -> None: ...
 
 
-class Subscription(Protocol):
+class Following(Protocol):
     def end(self) -> None: ...
 
 
 class Bus(Protocol):
     async def request(self, conversation_id: str, name: str, /, **fields: Any) -> dict[str, Any]:
-        """Has the owner do something; without an id, whoever has room for a new conversation. Raises its errors."""
+        """Sends the owner a request, and raises its errors. A request without an id is for the home."""
 
     def publish(self, conversation_id: str, messages: Sequence[Message]) -> None:
-        """The owner tells what happened."""
+        """Sends messages of the owner to its followers."""
 
-    async def subscribe(self, conversation_id: str, after: int, listener: Listener) -> Subscription:
-        """Everything behind an event's number, first from the log and then as it happens."""
+    async def subscribe(self, conversation_id: str, after: int, listener: Listener) -> Following:
+        """Calls the listener with everything after an event, first from the log and then live."""
 
     def followed(self, conversation_id: str) -> bool:
-        """Whether anybody listens: what is only for them need not be made otherwise."""
+        """Whether there is a follower: without one, messages that are not logged need not be made."""
 
     def hold(self, conversation_id: str, owner: Owner) -> Lease:
-        """Makes somebody the owner. There is one at a time."""
+        """Makes `owner` the conversation's owner. Raises Conflict while it has one."""
 
 
 class LocalBus:
@@ -94,13 +86,13 @@ class LocalBus:
         self._listeners: dict[str, list[Listener]] = {}
 
     def serve(self, owner: Owner) -> None:
-        """Whoever answers for conversations that nobody holds yet."""
+        """Sets the owner of conversations without one."""
         self._home = owner
 
     def _owner(self, conversation_id: str) -> Owner:
         owner = self._owners.get(conversation_id, self._home)
         if owner is None:
-            raise Unavailable("nobody serves conversations", hint="the server is about to end: connect again")
+            raise Unavailable("no owner serves conversations", hint="the server is about to end: connect again")
         return owner
 
     async def request(self, conversation_id: str, name: str, /, **fields: Any) -> dict[str, Any]:
@@ -110,12 +102,12 @@ class LocalBus:
         for listener in tuple(self._listeners.get(conversation_id, ())):
             try:
                 listener(messages)
-            except Exception:  # noqa: BLE001 -- whoever listens must not hurt who tells, nor others who listen
+            except Exception:  # noqa: BLE001 -- a follower that fails must affect neither the owner nor other followers
                 _log.exception("a follower of %s failed", conversation_id)
 
     async def subscribe(self, conversation_id: str, after: int, listener: Listener) -> "_Following":
         following = _Following(self, conversation_id, after, listener)
-        self._listeners.setdefault(conversation_id, []).append(following.told)
+        self._listeners.setdefault(conversation_id, []).append(following.pass_on)
         try:
             await following.catch_up(self._owner(conversation_id))
         except BaseException:
@@ -144,14 +136,14 @@ class _Held:
         self._id = conversation_id
 
     def release(self) -> None:
-        """Once: by the second time it may be somebody else's."""
+        """Takes effect once: by the second time another owner may hold the conversation."""
         if self._owners is not None:
             del self._owners[self._id]
             self._owners = None
 
 
 class _Following:
-    """Reads the log to its end, then tells what happens. An event is told once, by whichever comes first to it."""
+    """Reads the log to its end, then passes live messages on. Each event is passed on once."""
 
     def __init__(self, bus: LocalBus, conversation_id: str, after: int, listener: Listener) -> None:
         self._bus = bus
@@ -167,7 +159,7 @@ class _Following:
             await asyncio.sleep(0)
         self._live = True
 
-    def told(self, messages: Sequence[Message]) -> None:
+    def pass_on(self, messages: Sequence[Message]) -> None:
         if fresh := [message for message in messages if self._is_new(message)]:
             self._listener(fresh)
 
@@ -176,7 +168,7 @@ class _Following:
             return True
         if not self._live:  # the log will have it, or it is about a moment that is over by then
             return False
-        if isinstance(message, Drawn) or message.seq is None:
+        if isinstance(message, ScreenChanged) or message.seq is None:
             return True
         if message.seq <= self._seq:
             return False
@@ -184,4 +176,4 @@ class _Following:
         return True
 
     def end(self) -> None:
-        self._bus.leave(self._id, self.told)
+        self._bus.leave(self._id, self.pass_on)

@@ -1,12 +1,11 @@
-"""All conversations of a home: made, found, closed and deleted; one lock, one connection to the host."""
+"""All conversations of a home: made, found, closed and deleted. One process has a home at a time."""
 
 import asyncio
-import fcntl
 import logging
 import os
+import resource
 import secrets
 import shutil
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -16,70 +15,89 @@ import msgspec
 from vantage.conversation.bus import Bus, Deleted, LocalBus
 from vantage.conversation.checks import directory, terminal_size
 from vantage.conversation.conversation import Conversation
-from vantage.conversation.files import (
-    ConversationFolder,
-    Settings,
-    check_id,
-    damaged,
-    is_running,
-    known_settings,
-    make_directory,
-    now_ms,
-    sweep,
-    write_atomically,
-)
-from vantage.conversation.host import Host
-from vantage.conversation.requests import answer
-from vantage.errors import Conflict, HomeTaken, NotFound, Unavailable, VantageError
-from vantage.events import Event, Json
-from vantage.timeline.specs.registry import COMMON
+from vantage.conversation.live.host.client import HostClient
+from vantage.conversation.live.host.home import Connect, HomeHost
+from vantage.conversation.store.clock import now_ms
+from vantage.conversation.store.conversation_folder import ConversationFolder, Settings, check_id, known_settings
+from vantage.conversation.store.files.disk_errors import damaged, is_scarcity, no_room
+from vantage.conversation.store.files.open_files import OpenFiles
+from vantage.conversation.store.files.writing import make_directory, sweep
+from vantage.conversation.store.home import check_home
+from vantage.conversation.store.home_lock import HomeLock
+from vantage.conversation.store.specs.home import HomeSpecs
+from vantage.conversation.verbs.answering import answer
+from vantage.conversation.verbs.conversation.target import Home
+from vantage.errors import Conflict, NotFound, Unavailable, VantageError
+from vantage.events import Event
+from vantage.ptyhost.ownership import tighten
+from vantage.terminal.engines import kind_of
+from vantage.timeline.tools.registry import ToolRegistry
 
 RETENTION = 2 << 30
-HOLDER_LOOKS, HOLDER_PAUSE_S = 50, 0.02
-"""How often, and how far apart, somebody who may not have the home looks for who has it: no event says so."""
+MAX_FILES = 512
+"""Files of conversations that are open at once; a quarter of what the process may open, if that is less."""
+
+Handler = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+"""(conversation id, fields) → the answer."""
 
 _log = logging.getLogger(__name__)
 
 
+def _max_files() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_FILES if soft == resource.RLIM_INFINITY else max(min(MAX_FILES, soft // 4), 8)
+
+
 class Manager:
-    """Whoever has it has the home: a second one is told who does."""
+    """Entering it takes the home's lock; HomeTaken says which process has it already."""
 
     def __init__(
         self,
         home: Path,
         *,
         retention: int = RETENTION,
+        engine: str = "auto",
         bus: Bus | None = None,
-        connect: Callable[[Path], Awaitable[Host]] = Host.connect,
+        installed: ToolRegistry | None = None,
+        connect: Connect = HostClient.connect,
     ) -> None:
         self.home = home
+        self.specs = HomeSpecs(home, installed)
+        """What all conversations of the home know of tools."""
         self.retention = retention
         """Bytes of raw output that a conversation keeps."""
+        self.engine = engine
+        """Draws the screens of new conversations that ask for no other."""
         self.bus: Bus = bus or LocalBus()
-        self.also: dict[str, Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]] = {}
-        """What else an owner is asked for by name, and who in this process does it."""
+        self.extra_handlers: dict[str, Handler] = {}
+        """Requests of the bus that another part of this process answers, by name."""
         self._conversations: dict[str, Conversation] = {}
-        self._connect = connect
-        self._host: Host | None = None
-        self._connecting = asyncio.Lock()
-        self._lock = -1
-        self._closed = False
+        self._files = OpenFiles(_max_files())
+        self._lock = HomeLock(home)
+        self._host = HomeHost(home, connect, on_event=self._host_event, on_lost=self._host_lost)
         self._damaged: set[Path] = set()
-        """Conversations that cannot be listed, each said once."""
+        """Conversations that cannot be listed; each is logged once."""
+
+    @property
+    def max_files(self) -> int:
+        """Files of conversations that are open at once."""
+        return self._files.most
 
     async def __aenter__(self) -> Self:
+        check_home(str(self.home))
         make_directory(self.home)
-        self._take_home()
+        check_home(str(self.home))  # another user may have made it since
+        tighten(str(self.home))
+        self._lock.take()
         sweep(self.home)
         if isinstance(self.bus, LocalBus):
             self.bus.serve(self)
         try:
-            for tool, spec in self._read_tools().items():
-                COMMON.offer(tool, spec)
-        except Unavailable as error:  # without them, calls are shown as those of tools that nobody knows
+            self.specs.load()
+        except Unavailable as error:  # without them, calls are drawn as those of unknown tools
             _log.warning("tools for all conversations are left out: %s", error)
         try:
-            await self._find_living()
+            await self._host.rejoin(self._attach_all)
         except BaseException:
             await self.close()
             raise
@@ -88,75 +106,48 @@ class Manager:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _take_home(self) -> None:
-        self._lock = os.open(self.home / "server.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = self._holder()
-            os.close(self._lock)
-            self._lock = -1
-            raise HomeTaken(
-                f"{self.home} is in use by {holder}", hint="talk to that server, or give another --home"
-            ) from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, str(os.getpid()).encode(), 0)
+    # the PTY host
 
-    def _holder(self) -> str:
-        """Who has the home. It writes down its number when it has it, so one that came just now may not have yet."""
-        for _ in range(HOLDER_LOOKS):
-            number = os.pread(self._lock, 64, 0)
-            if number.isdigit() and is_running(int(number)):
-                return f"process {int(number)}"
-            time.sleep(HOLDER_PAUSE_S)
-        return "another process"
+    async def host(self) -> HostClient:
+        """The home's connection to its PTY host."""
+        return await self._host.get()
 
-    async def _find_living(self) -> None:
-        """Terminals that outlived the last process here: what happened to them meanwhile is caught up with."""
-        if not any((self.home / name).exists() for name in ("host.json", "host.sock")):
-            return
-        host = await self.host()
+    async def _attach_all(self, host: HostClient) -> None:
+        """Attaches to terminals that outlived the last process here, and derives what happened since."""
         for terminal in (await host.request("list"))["terminals"]:
-            if (self._path(terminal["terminal"]) / "conversation.json").exists():
+            if self.folder(terminal["terminal"]).settings.exists():
                 try:
-                    await self.get(terminal["terminal"]).session.attach()
-                except VantageError as error:  # the others are served all the same
+                    await self.get(terminal["terminal"]).live.attach()
+                except VantageError as error:  # the other conversations are served
                     _log.warning("conversation %s cannot be served: %s", terminal["terminal"], error)
+                except Exception:  # noqa: BLE001 -- likewise
+                    _log.exception("conversation %s cannot be served", terminal["terminal"])
 
-    async def host(self) -> Host:
-        """The connection to the PTY host, made when it is needed."""
-        async with self._connecting:
-            if self._closed:
-                raise Unavailable(f"{self.home} was closed", hint="open it again")
-            if self._host is None:
-                self._host = await self._connect(self.home)
-                self._host.on_event = self._told
-                self._host.on_lost = self._lost
-            return self._host
-
-    def _told(self, message: dict[str, Any]) -> None:
+    def _host_event(self, message: dict[str, Any]) -> None:
         conversation = self._conversations.get(message.get("terminal", ""))
         if conversation is not None:
-            conversation.session.told(message)
+            conversation.live.told(message)
 
-    def _lost(self) -> None:
+    def _host_lost(self) -> None:
         """The host died. Its terminals are joined again through a new one: that is how they learn that they ended."""
-        self._host = None
-        living = [conversation for conversation in self._conversations.values() if conversation.session.alive]
+        living = [conversation for conversation in self._conversations.values() if conversation.live.alive]
         for conversation in self._conversations.values():
-            conversation.session.lost()
+            try:
+                conversation.live.link.lost()
+            except Exception:  # noqa: BLE001 -- the other conversations must be told too
+                _log.exception("conversation %s could not take that the host died", conversation.id)
         for conversation in living:
-            task = asyncio.get_running_loop().create_task(conversation.session.attach())
+            task = asyncio.get_running_loop().create_task(conversation.live.attach())
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    # what the bus asks of an owner
+    # requests of the bus
 
     async def handle(self, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
         """Answers a request about a conversation."""
-        if name in self.also:
-            return await self.also[name](conversation_id, fields)
+        if name in self.extra_handlers:
+            return await self.extra_handlers[name](conversation_id, fields)
         try:
-            return await answer(self, conversation_id, name, fields)
+            return await answer(Home(self), conversation_id, name, fields)
         except OSError as error:
             if error.filename is None:
                 raise
@@ -165,38 +156,10 @@ class Manager:
     def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
         return self.get(conversation_id).events.read(after, limit)
 
-    # tools that all conversations know
-
-    def set_tool(self, tool: str, spec: Json) -> str:
-        """Takes a tool's render spec for all conversations, from now on and after a restart."""
-        known = self._read_tools()
-        digest = COMMON.register(tool, spec)
-        known[tool] = spec
-        write_atomically(self._tools, msgspec.json.encode(known))
-        return digest
-
-    def tools(self) -> list[dict[str, str]]:
-        return [{"tool": tool, "specHash": digest} for tool, digest in sorted(COMMON.tools().items())]
-
-    @property
-    def _tools(self) -> Path:
-        return self.home / "tools.json"
-
-    def _read_tools(self) -> dict[str, Json]:
-        try:
-            return msgspec.json.decode(self._tools.read_bytes(), type=dict[str, Any])
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.MsgspecError) as error:
-            raise damaged(self._tools, error) from None
-
     # conversations
 
     def folder(self, conversation_id: str) -> ConversationFolder:
-        return ConversationFolder(self._path(conversation_id))
-
-    def _path(self, conversation_id: str) -> Path:
-        return self.home / "conversations" / conversation_id
+        return ConversationFolder(self.home / "conversations" / conversation_id)
 
     def create(
         self,
@@ -210,17 +173,19 @@ class Manager:
         env: Mapping[str, str] | None = None,
         user_rc: bool = True,
         allow_secret_input: bool = False,
+        engine: str | None = None,
     ) -> Conversation:
         conversation_id = check_id(conversation_id) if conversation_id else f"c-{secrets.token_hex(5)}"
         folder = self.folder(conversation_id)
         if folder.settings.exists():
             raise Conflict(f"there is a conversation {conversation_id!r} already", hint="use it, or choose another id")
         terminal_size(cols, rows)
+        engine = engine or self.engine
+        kind_of(engine)
         here = os.getcwd()  # noqa: PTH109
         cwd = directory(cwd or here, here, str(Path.home()))
         make_directory(self.home / "conversations")
-        shutil.rmtree(folder.path, ignore_errors=True)  # what a deletion left that was cut short
-        folder.create()
+        shutil.rmtree(folder.path, ignore_errors=True)  # left by a deletion that was cut short
         settings = Settings(
             id=conversation_id,
             epoch=secrets.token_hex(8),
@@ -233,9 +198,17 @@ class Manager:
             env=dict(env or {}),
             user_rc=user_rc,
             allow_secret_input=allow_secret_input,
+            engine=engine,
         )
-        folder.write_settings(settings)
-        return self._open(folder, settings)
+        try:
+            folder.create()
+            folder.write_settings(settings)
+            return self._open(folder, settings)
+        except BaseException as error:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            if isinstance(error, OSError) and is_scarcity(error):
+                raise no_room(error) from error
+            raise
 
     def _open(self, folder: ConversationFolder, settings: Settings) -> Conversation:
         lease = self.bus.hold(settings.id, self)
@@ -249,6 +222,8 @@ class Manager:
                 run=self.home / "run" / settings.id,
                 retention=self.retention,
                 host=self.host,
+                files=self._files,
+                tools=self.specs.tools,
             )
         except OSError as error:
             lease.release()
@@ -260,7 +235,7 @@ class Manager:
         return conversation
 
     def opened(self, conversation_id: str) -> Conversation | None:
-        """A conversation that somebody has used since this process began."""
+        """A conversation that was used since this process began; None for one that was not, or does not exist."""
         return self._conversations.get(conversation_id)
 
     def get(self, conversation_id: str) -> Conversation:
@@ -289,37 +264,25 @@ class Manager:
 
     async def close_conversation(self, conversation_id: str) -> None:
         """Ends the shell and keeps the files."""
-        conversation = self.get(conversation_id)
-        session = conversation.session
-        await session.join_host()
-        if session.alive:
-            await session.ask("kill")
-            await session.until(lambda: not session.alive)
-        if session.attached:
-            await session.ask("forget")
-            session.lost()
-        shutil.rmtree(self.home / "run" / conversation_id, ignore_errors=True)
+        await self.get(conversation_id).end_shell()
 
     async def delete(self, conversation_id: str) -> None:
         """Ends the shell and removes everything."""
         await self.close_conversation(conversation_id)
         conversation = self._conversations.pop(conversation_id, None)
         if conversation is None:
-            raise NotFound(f"conversation {conversation_id!r} was deleted meanwhile", hint="somebody else did it")
-        conversation.folder.settings.unlink()  # from here on nobody finds it
+            raise NotFound(f"conversation {conversation_id!r} was deleted meanwhile", hint="by another request")
+        conversation.folder.settings.unlink()  # from here on it cannot be opened
         await conversation.close()
         self.bus.publish(conversation_id, [Deleted()])
-        shutil.rmtree(self._path(conversation_id))
+        shutil.rmtree(conversation.folder.path)
 
     async def close(self) -> None:
-        """Leaves: shells live on. Whatever still looks at one must not bring a host back."""
-        self._closed = True
+        """Closes everything. Shells live on, and late callers do not start a host again."""
+        self._host.forbid()
         for conversation in self._conversations.values():
             await conversation.close()
         self._conversations.clear()
-        if self._host is not None:
-            await self._host.close()
-            self._host = None
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._files.end()
+        await self._host.close()
+        self._lock.release()

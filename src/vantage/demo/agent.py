@@ -23,16 +23,16 @@ class ScriptedAgent:
         self._agent: dict[str, Any] | None = None
 
     async def pause(self, seconds: float) -> None:
-        """So that somebody can look; a pace of 0 does not wait."""
+        """Pauses, so that a viewer can follow; a pace of 0 does not wait."""
         await asyncio.sleep(seconds * self._pace)
 
     def patience(self, seconds: float) -> int:
-        """Milliseconds that a person is given, by the pace."""
+        """Milliseconds that a viewer gets, scaled by the pace."""
         return round(seconds * 1000 * self._pace)
 
     @contextmanager
     def sub_agent(self, name: str) -> Iterator[None]:
-        """What is said inside is said by a sub-agent."""
+        """Events inside the block come from a sub-agent."""
         self._agent = {"id": name, "name": name, "depth": 1}
         try:
             yield
@@ -83,7 +83,7 @@ class ScriptedAgent:
         return ran
 
     async def type_slowly(self, text: str) -> None:
-        """As a person would."""
+        """Types as a person would."""
         if not self._pace:
             await self.pty("send", data=text)
             return

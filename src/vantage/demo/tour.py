@@ -203,8 +203,11 @@ async def _ask_for_secret(agent: ScriptedAgent, _: Path) -> None:
     except SecretPrompt as refused:
         await agent.emit("warning", message=f"{refused.message}. An agent does not type there by accident.")
     await agent.say("A program asks for a password. Type one into the field, or wait: I have one for this vault.")
-    answered = await agent.pty("wait_for", match="unlocked", timeout_ms=agent.patience(6))
-    if not answered["matched"]:
+    wait = max(agent.patience(6), 1)
+    # Silence is waited for too: a wait for the text alone would return at once, since the program waits for input.
+    person_answers = {"any": [{"text": "unlocked"}, {"quiet_ms": wait}]}
+    answered = await agent.pty("wait_for", match=person_answers, timeout_ms=wait)
+    if answered["reason"] != "text":
         await agent.pty("send", data=f"{PASSWORD}\r", secret=True, session_id=session["session_id"])
         await agent.pty("wait_for", match="unlocked")
     await agent.pty("wait_for", match="EOF", session_id=session["session_id"])

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from vantage.document.addresses import real_address
 from vantage.document.nodes import CODE, EMPHASIS, HTML, STRIKE, STRONG, Break, FootnoteRef, Image, Inline, Link, Text
 from vantage.text.sanitize import one_line, sanitize
 from vantage.text.spans import Line, Span
@@ -67,8 +68,9 @@ def _close_link(out: Line, link: Link, start: int) -> None:
     """The address behind a link's text, unless the text says it already."""
     url = one_line(link.url)
     text = "".join([span.text for span in out[start:]]).strip()
-    if url and text not in (url, url.removeprefix("mailto:")):
-        address = Span(f"({url})" if text else url, style_of(CODE, safe_url(link.url)))
+    real = real_address(url)
+    if url and (real != url or text not in (url, url.removeprefix("mailto:"))):
+        address = Span(f"({real})" if text else real, style_of(CODE, safe_url(link.url)))
         out += [Span(" "), address] if text else [address]
 
 

@@ -72,7 +72,7 @@ def normal(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     if not text.isascii() and _SURROGATE.search(text):
-        # Halves of one character, left apart by whoever decoded them, come together again.
+        # Surrogate halves that a decoder left apart are joined into one character.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
 

@@ -17,7 +17,7 @@ from vantage.document.grid import pipe_table
 
 # It starts with a newline, never with `^`: a literal first character is what makes the search fast.
 _DELIMITER = re.compile(r"\n[ \t>]*[|:-][-|: \t]*(?:\n|\Z)")
-_CODE_SPAN = re.compile(r"\\.|(?<!`)(`+)(?!`)(?:.*?[^`])??\1(?!`)", re.DOTALL)
+_TICKS = re.compile(r"(?<!\\)(\\*)(`+)")
 _PIPE = re.compile(r"\\.|\|", re.DOTALL)
 _PREFIX = re.compile(r"[ \t>]*")
 
@@ -97,8 +97,10 @@ def _row_edits(rows: list[tuple[int, str]], columns: int, *, may_end: bool) -> I
             kept -= 1
     for start, row in rows[:kept]:
         if row.count("|") >= columns:
+            offset, done = start, 0
             for position in _surplus_pipes(row, columns):
-                offset = start + len(row[:position].encode())
+                offset += len(row[done:position].encode())
+                done = position
                 yield offset, offset, "\\"
     if kept < len(rows):
         offset = rows[kept][0]
@@ -111,18 +113,42 @@ def _surplus_pipes(row: str, columns: int) -> list[int]:
     if inner and not row[: inner[0]].strip():
         inner = inner[1:]
     # Empty cells at the end hold nothing to lose.
-    while inner and not row[inner[-1] + 1 :].strip(" \t|"):
+    inked = len(row.rstrip(" \t|"))
+    while inner and inner[-1] >= inked - 1:
         inner.pop()
     if len(inner) < columns:
         return []
     in_code: list[int] = []
     between: list[int] = []
-    spans = [match.span() for match in _CODE_SPAN.finditer(row) if match.group(1)]
+    spans = _code_spans(row)
     for at in inner:
         index = bisect_right(spans, (at, 0)) - 1
         (in_code if index >= 0 and at < spans[index][1] else between).append(at)
     surplus = len(between) - (columns - 1)
     return sorted(in_code + (between[-surplus:] if surplus > 0 else []))
+
+
+def _code_spans(row: str) -> list[tuple[int, int]]:
+    """From where to where code spans reach: from a run of backticks to the next that is as long.
+
+    An escaped run opens none; inside code a backslash is one, and escapes nothing.
+    """
+    runs = list(_TICKS.finditer(row))
+    following: dict[str, list[int]] = {}
+    for index in range(len(runs) - 1, -1, -1):
+        following.setdefault(runs[index][2], []).append(index)
+    spans: list[tuple[int, int]] = []
+    index = 0
+    while index < len(runs):
+        opening = runs[index]
+        closing = following[opening[2]]
+        while closing and closing[-1] <= index:
+            closing.pop()
+        if closing and len(opening[1]) % 2 == 0:
+            index = closing[-1]
+            spans.append((opening.start(2), runs[index].end()))
+        index += 1
+    return spans
 
 
 def _grid_edits(source: bytes, start: int, end: int) -> Iterator[Edit]:
@@ -134,6 +160,8 @@ def _grid_edits(source: bytes, start: int, end: int) -> Iterator[Edit]:
         return
     prefix = prefixes[1]
     first = 0
+    before = counted = 0
+    """Bytes of the lines that are `counted`."""
     while first < len(lines):
         if not contents[first].startswith("+--"):
             first += 1
@@ -148,7 +176,8 @@ def _grid_edits(source: bytes, start: int, end: int) -> Iterator[Edit]:
         follows = last + 1 < len(lines)
         if follows and prefix:
             return
-        before = len("\n".join([*lines[:first], ""]).encode())
+        before += sum([len(line.encode()) + 1 for line in lines[counted:first]])
+        counted = first
         length = len("\n".join(lines[first : last + 1]).encode())
         head = prefix if first else ""
         text = head + f"\n{prefix}".join(table) + "\n" * follows

@@ -10,7 +10,8 @@ SOFT, HARD = Break(), Break(hard=True)
 _VERBATIM = CODE | MATH | HTML
 _TEX = re.compile(r"[\\^_{}]")
 _PRICE = re.compile(r"\d.*[^\W\d_]{2}", re.DOTALL)
-_PROSE = re.compile(r"[^\W\d_]{3,}[,;.:!?]?\s+(?:\S+\s+)*?[^\W\d_]{3,}")
+# From the beginning of a word and with all of it: a word of a megabyte is then read once, not from every letter of it.
+_PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[,;.:!?]?\s+(?:\S+\s+)*?[^\W\d_]{3,}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]+")
 
 

@@ -22,6 +22,13 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _BLANK_END = re.compile(r"\n[ \t>]*\n[ \t>]*\Z")
 
 
+def parse_growing(text: str) -> list[Block]:
+    """The blocks of a text that has not ended: a table at its end, which may still get rows, is held back."""
+    stream = MarkdownStream(commit_size=len(text) + 1)
+    stream.feed(text)
+    return stream.tail()
+
+
 class _Segment(msgspec.Struct):
     """A part of the document whose blocks are committed."""
 

@@ -7,13 +7,13 @@ what our own screen was shown, so the same screens come out of it.
 import json
 from collections.abc import Iterator
 
-from vantage.conversation.files import ConversationFolder
-from vantage.export.ansi import repaint
+from vantage.conversation.store.conversation_folder import ConversationFolder
 from vantage.export.recording import Beat, Printed, Progress, Recording, started
-from vantage.terminal.frames import ScreenSnapshot
+from vantage.export.screen.ansi import repaint
+from vantage.terminal.screen.frames import ScreenSnapshot
 from vantage.text.sanitize import one_line
 
-MOST_MARKER = 200
+MAX_MARKER = 200
 IDLE_LIMIT = 2
 """Seconds of silence that players make of longer ones. The events keep the true times."""
 
@@ -34,11 +34,11 @@ class _Writer:
         self._last = 0
         """When the last event was, in ms since the epoch."""
         self._printed: list[str] = []
-        """What one millisecond brought: one event."""
+        """The output of one millisecond, as one event."""
         self._at = 0
         self._size = (0, 0)
         self._ended: tuple[int, str] | None = None
-        """An exit is the last event of a cast: it is written as one when nothing came behind it."""
+        """An exit is the last event of a cast: it is written only when no output follows it."""
 
     def lines(self, progress: Progress) -> Iterator[str]:
         recording = self._recording
@@ -117,4 +117,4 @@ class _Writer:
 def marker(command: str) -> str:
     """A command in one short line."""
     line = one_line(command.strip().replace("\n", " ⏎ "))
-    return line if len(line) <= MOST_MARKER else line[: MOST_MARKER - 1] + "…"
+    return line if len(line) <= MAX_MARKER else line[: MAX_MARKER - 1] + "…"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import Any
 
-from vantage.conversation.files import Settings
+from vantage.conversation.store.conversation_folder import Settings
 from vantage.document.inline import safe_url
 from vantage.export.markdown_source import code_span, embed, escaped, fenced, printable
 from vantage.export.moments import clock, day_and_clock
@@ -20,7 +20,7 @@ from vantage.timeline.row import Block, Row, file_head
 
 _SPEAKERS = {"user": "You"}
 _BELOW = 2
-"""Headings of the document itself: its title, and who speaks."""
+"""Headings of the document itself: its title, and the speakers."""
 
 
 def markdown(settings: Settings, rows: Iterable[Row]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _head(row: Row) -> str:
 
 _SHELLS = frozenset({"terminal", "shell", "bash"})
 _WORTH_SAYING = 100
-"""Milliseconds; what took less took no time."""
+"""Milliseconds; shorter durations are not written."""
 
 
 def _inline(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Markdown that somebody wrote, made part of a larger document: what it says stays, what it could do beyond does not.
+"""A message's markdown as part of a larger document: its words stay, and it cannot reach beyond its place.
 
 Raw HTML becomes text, headings go below those of the document, footnotes get names of their own, images are not fetched
 (they become links), links with schemes that do more than open a page become text, and a fence that was left open is
@@ -13,11 +13,13 @@ from vantage.document.inline import safe_url
 from vantage.document.markdown import PARSER
 from vantage.text.sanitize import sanitize
 
-_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_UNSEEN = re.compile("[\\x00-\\x20\\x7f-\\xa0\\xad\\u200b-\\u200f\\u2028-\\u202f\\u2060-\\u206f\\ufeff]+")
+"""Characters that a reader of markdown may ignore in an address, as browsers ignore tabs."""
+_SCHEME = re.compile(r"[^/?#]*?:")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _TRIES = 8
 _Edit = tuple[int, int, bytes]
-"""From where to where, what comes there instead."""
+"""The start and end of a range of bytes, and the bytes that replace it."""
 
 
 def embed(text: str, name: str, below: int) -> str:
@@ -30,11 +32,21 @@ def embed(text: str, name: str, below: int) -> str:
         headed = True
         if not edits:
             return _closed(source)
-        for start, end, new in sorted(edits, reverse=True):
-            data = data[:start] + new + data[end:]
-        source = data.decode()
-    # whatever comes to light again and again is shown as it is
+        source = _edited(data, edits).decode()
+    # edits that uncover new markup each time: the text is shown as code instead
     return fenced(text)
+
+
+def _edited(data: bytes, edits: list[_Edit]) -> bytes:
+    """The bytes with every edit made. An edit that reaches into the one before it waits for the next try."""
+    parts: list[bytes] = []
+    done = 0
+    for start, end, new in sorted(edits):
+        if start < done:
+            continue
+        parts += data[done:start], new
+        done = end
+    return b"".join([*parts, data[done:]])
 
 
 def printable(text: str) -> str:
@@ -63,7 +75,7 @@ def code_span(text: str) -> str:
 
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$]")
-_LINE_START = re.compile(r"^(\s*)(?:([-+#=])|(\d{1,9})([.)]))(?=\s|$|[-+#=])", re.MULTILINE)
+_LINE_START = re.compile(r"^([^\S\n]*)(?:([-+#=])|(\d{1,9})([.)]))(?=\s|$|[-+#=])", re.MULTILINE)
 
 
 def escaped(text: str) -> str:
@@ -72,7 +84,7 @@ def escaped(text: str) -> str:
         return fenced(text)
     text = _SPECIAL.sub(r"\\\g<0>", printable(text))
     text = _LINE_START.sub(_harmless, text)
-    return re.sub(r" *\n(?=[^\n])(?<!\n\n)", "  \n", text)
+    return re.sub(r"(?<! ) *\n(?=[^\n])(?<!\n\n)", "  \n", text)
 
 
 def _harmless(found: re.Match[str]) -> str:
@@ -90,10 +102,19 @@ def _edits(data: bytes, name: str, below: int) -> Iterator[_Edit]:
             yield start + 2, start + 2, name.encode()
         elif kind == "Start" and isinstance(value, dict):
             yield from _start_edits(value, data, start, end, name, below)
+    if b"]:" in data:  # a definition serves the whole document, other messages too
+        for found in PARSER.reference_definitions(data.decode()).values():
+            if _acts(found["dest"]):
+                yield found["span"]["start"], found["span"]["start"], b"\\"
+
+
+def _acts(address: str) -> bool:
+    """Whether following an address may do more than open a page or a mail."""
+    return _SCHEME.match(_UNSEEN.sub("", address)) is not None and not safe_url(address)
 
 
 def _said(event: Any) -> tuple[str, Any]:
-    """What an event of the parser is, and what it is about."""
+    """An event of the parser: its kind and its content."""
     return next(iter(event.items())) if isinstance(event, dict) else (event, None)
 
 
@@ -107,7 +128,7 @@ def _start_edits(value: dict[str, Any], data: bytes, start: int, end: int, name:
         yield start, end, b"#" * min(int(about["level"][1:]) + below, 6) + b" " + words.strip() + b"\n"
     elif kind == "FootnoteDefinition" and not about.startswith(name):
         yield start + 2, start + 2, name.encode()
-    elif kind in ("Link", "Image") and _SCHEME.match(about["dest_url"]) and not safe_url(about["dest_url"]):
+    elif kind in ("Link", "Image") and _acts(about["dest_url"]):
         yield start, start, b"\\"
         if kind == "Image":
             yield start + 1, start + 1, b"\\"
@@ -124,12 +145,12 @@ def _closed(source: str) -> str:
 
 
 def _fences(source: str) -> list[str]:
-    """What may close the last fence, the likeliest first."""
+    """Lines that may close the last fence, the likeliest first."""
     return [f"\n{mark}" for mark in dict.fromkeys(reversed(_FENCE.findall(source)))][:_TRIES]
 
 
 def _lets_go(source: str) -> bool:
-    """Whether a heading behind the text would be one."""
+    """Whether a heading that follows the text is read as a heading."""
     if _FENCE.search(source) is None:
         return True
     last = None

@@ -1,7 +1,7 @@
-"""A terminal's whole life, beat by beat: what its two files say happened, and when. For players of all kinds.
+"""A terminal's recording as a list of timed beats, read from its two files. For players of all kinds.
 
-A `Recording` derives the terminal anew, so blocks and screens are what they were. Our marks never reach a screen (they
-hold the shell's secret). Times never go back, even where the clock did.
+A `Recording` derives the terminal anew, so blocks and screens are what they were. Our marks never reach a screen, and
+the shell's secret is covered wherever it was printed. Times never go back, even where the clock did.
 """
 
 import codecs
@@ -10,20 +10,22 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from vantage.conversation.files import ConversationFolder, GrowingFile
-from vantage.conversation.replay import (
+from vantage.conversation.store.conversation_folder import ConversationFolder
+from vantage.conversation.store.derived.replay import (
     checkpoint_places,
     dropped_bytes,
+    engine_of,
     journal_records,
     read_checkpoint,
     read_screen,
 )
+from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.errors import NotFound
-from vantage.terminal.core import Terminal
-from vantage.terminal.drawing import FRESH_SHELL
+from vantage.terminal.core import TerminalCore
 from vantage.terminal.journal import Record
-from vantage.terminal.marks import Mark, Marks
-from vantage.terminal.screen import Screen
+from vantage.terminal.output.marks import Mark, Marks
+from vantage.terminal.screen.drawing import FRESH_SHELL
+from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 Progress = Callable[[int, int], None]
@@ -52,21 +54,23 @@ class Recording:
 
     def __init__(self, folder: ConversationFolder) -> None:
         self._folder = folder
+        self._engine = engine_of(folder)
         self.dropped = dropped_bytes(folder)
         """Bytes of output, from the beginning on, that are gone."""
         self.terminal, self._journal_at = self._opening()
         self.ms = self.terminal.state.now
 
-    def _opening(self) -> tuple[Terminal, int]:
+    def _opening(self) -> tuple[TerminalCore, int]:
         if not self.dropped:
-            return Terminal(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0
+            return TerminalCore(screen=Screen(DEFAULT_COLS, DEFAULT_ROWS, engine=self._engine)), 0
         for place in reversed(checkpoint_places(self._folder)):
             checkpoint = read_checkpoint(self._folder, place) if place >= self.dropped else None
             if checkpoint is not None:
                 state = checkpoint.state
-                blank = Screen(state.cols or DEFAULT_COLS, state.rows or DEFAULT_ROWS)
-                return Terminal(state, read_screen(self._folder, place) or blank), checkpoint.journal
-        return Terminal(State(raw=self.dropped), Screen(DEFAULT_COLS, DEFAULT_ROWS)), 0
+                blank = Screen(state.cols or DEFAULT_COLS, state.rows or DEFAULT_ROWS, engine=self._engine)
+                screen = read_screen(self._folder, place, engine=self._engine)
+                return TerminalCore(state, screen or blank), checkpoint.journal
+        return TerminalCore(State(raw=self.dropped), Screen(DEFAULT_COLS, DEFAULT_ROWS, engine=self._engine)), 0
 
     def beats(self, progress: Progress = lambda _done, _all: None) -> Iterator[Beat]:
         # The length of the output is read first: all that gives it meaning is in the journal by then.
@@ -118,13 +122,13 @@ class Printed:
     """
 
     def __init__(self, state: State) -> None:
-        self._marks = Marks(state.secret, state.raw, state.held)
+        self._marks = Marks(state.secret, state.raw, state.held, state.spelled)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._open = ""
         """A sequence that has begun and not ended."""
 
     def of(self, beat: Beat) -> str:
-        """What a beat printed."""
+        """The output of a beat."""
         if beat.record is None:
             return "".join(map(self._text, self._marks.split(beat.data))).replace("\0", "")
         if beat.record.t not in ("shell", "exit", "lost"):

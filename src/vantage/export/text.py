@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from vantage.conversation.files import Settings
+from vantage.conversation.store.conversation_folder import Settings
 from vantage.export.moments import day_and_clock
 from vantage.presentation import PresentationContext
 from vantage.surfaces.plain import render_plain

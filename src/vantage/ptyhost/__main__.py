@@ -1,4 +1,4 @@
-"""`python -m vantage.ptyhost --home DIR [--ready-fd N]`: becomes the PTY host of a home, detached from who started it.
+"""`python -m vantage.ptyhost --home DIR [--ready-fd N]`: becomes the PTY host of a home, detached from its starter.
 
 Exit status of the process that was started: 0 the host runs, 3 another one does, 1 it cannot. The lock is taken and the
 socket bound before detaching, so that the status is true. `--ready-fd` gets one line of JSON.
@@ -18,8 +18,9 @@ from typing import Any, Final, NoReturn
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.host import Host
+from vantage.ptyhost.ownership import make_home, tighten
 from vantage.ptyhost.protocol import PROTOCOL, VERSION, encode, socket_path
-from vantage.ptyhost.pty import Inherited
+from vantage.ptyhost.terminal.pty import Inherited
 
 HELD: Final = 3
 _LOCK_PATIENCE: Final = 2.0
@@ -31,12 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m vantage.ptyhost", description="Owns the terminals of a home.")
     parser.add_argument("--home", required=True, help="the home directory; made when it is not there")
     parser.add_argument("--ready-fd", type=int, default=-1, help="gets a line of JSON when the host listens, or cannot")
+    parser.add_argument("--files", type=int, help="the soft limit on open files that shells get; ours when left out")
     options = parser.parse_args(arguments)
-    inherited = _settle(options.ready_fd)
+    inherited = _settle(options.ready_fd, options.files)
     home = os.path.abspath(options.home)
     path = ""
     try:
-        os.makedirs(home, mode=0o700, exist_ok=True)
+        make_home(home)
+        tighten(home)
         lock = _take_lock(home)
         if lock is None:
             _say(options.ready_fd, {"ready": False, "error": "held", **_holder(home)})
@@ -71,18 +74,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _settle(ready: int) -> Inherited:
-    """Sheds what came from the starter but would be wrong here, and keeps what shells shall have."""
+def _settle(ready: int, files: int | None) -> Inherited:
+    """Removes settings of the starter that do not fit a host, and keeps those that shells get."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2 and int(name) != ready:
             with contextlib.suppress(OSError):
                 os.close(int(name))
     if ready >= 0:
         os.set_inheritable(ready, False)
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # A terminal takes three descriptors, and 1024 is a common limit.
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))
-    return Inherited(umask=os.umask(0o077), files=files)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return Inherited(umask=os.umask(0o077), files=(soft if files is None else min(files, soft), hard))
 
 
 def _take_lock(home: str) -> int | None:
@@ -91,7 +94,7 @@ def _take_lock(home: str) -> int | None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        # Its holder may be just leaving, with its socket gone already: wait for the lock, not for long.
+        # The holder may be leaving and have removed its socket already: wait for the lock, with a short timeout.
         if not _answers(home) and _wait_for(lock):
             return lock
         os.close(lock)
@@ -116,7 +119,7 @@ def _wait_for(lock: int) -> bool:
 
 
 def _holder(home: str) -> dict[str, Any]:
-    """Who has the lock, from what it wrote."""
+    """The process that holds the lock, as it has written to `host.json`."""
     try:
         with open(os.path.join(home, "host.json"), "rb") as file:
             said = json.load(file)
@@ -136,7 +139,7 @@ def _answers(home: str) -> bool:
 
 
 def _listen(path: str) -> socket.socket:
-    """A socket that only we can connect to. Who has the lock may remove what a killed host left."""
+    """A socket that only we can connect to. We hold the lock, so a socket that is there was left by a killed host."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX)
@@ -147,13 +150,13 @@ def _listen(path: str) -> socket.socket:
 
 
 def _detach(log: str) -> None:
-    """Away from the starter: its session, its terminal, its working directory, its streams."""
+    """Detaches from the starter: from its session, its terminal, its working directory and its streams."""
     if os.fork():
         os._exit(0)
     os.setsid()
     if os.fork():
         os._exit(0)
-    # Orphans of shells come to us and are reaped, whatever process 1 does or does not do. A fork does not pass this on.
+    # Orphans of shells become our children, so we reap them, not process 1. A fork does not inherit this.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.chdir("/")
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -177,7 +180,7 @@ def _write_atomically(path: str, content: dict[str, Any]) -> None:
 
 def _say(ready: int, message: dict[str, Any]) -> None:
     if ready >= 0:
-        with contextlib.suppress(OSError), open(ready, "wb", buffering=0) as starter:  # who may be gone by now
+        with contextlib.suppress(OSError), open(ready, "wb", buffering=0) as starter:  # it may be gone by now
             starter.write(encode(message))
 
 

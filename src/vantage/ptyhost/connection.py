@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
 from vantage.ptyhost.protocol import Code, Happening, Lines, ProtocolError, decode, encode
-from vantage.ptyhost.terminal import Terminal
+from vantage.ptyhost.terminal.hosted import HostedTerminal
 
 _CHUNK: Final = 64 * 1024
 _FULL: Final = 1024 * 1024
@@ -53,8 +53,8 @@ class Connection:
     ) -> None:
         client.setblocking(False)
         self.greeted = False
-        """It has said hello."""
-        self.watching: set[Terminal] = set()
+        """The client has sent its hello."""
+        self.watching: set[HostedTerminal] = set()
         self._loop = loop
         self._socket = client
         self._handle = handle
@@ -62,7 +62,7 @@ class Connection:
         self._lines = Lines()
         self._unread: deque[bytes] = deque()
         self._outbox = bytearray()
-        self._news: dict[Terminal, set[Happening]] = {}
+        self._news: dict[HostedTerminal, set[Happening]] = {}
         self._interest = READ
         self._closing = self._closed = False
         loop.watch(client.fileno(), READ, self._ready)
@@ -70,8 +70,8 @@ class Connection:
     def send(self, message: dict[str, Any]) -> None:
         self._write(encode(message))
 
-    def tell(self, terminal: Terminal, what: Happening) -> None:
-        """An event, at once or when this client reads again."""
+    def tell(self, terminal: HostedTerminal, what: Happening) -> None:
+        """Sends an event: at once, or when this client reads again."""
         if self._outbox:
             news = self._news.setdefault(terminal, set())
             if what in _UNDOES:
@@ -81,7 +81,7 @@ class Connection:
             self._write(encode(_event(terminal, what)))
 
     def close_when_sent(self) -> None:
-        """No more requests are taken; what is still to be sent is."""
+        """Reads no more requests; answers and events that wait are still sent."""
         self._closing = True
         self._settle()
 
@@ -92,7 +92,7 @@ class Connection:
         self._loop.unwatch(self._socket.fileno())
         self._socket.close()
         for terminal in self.watching:
-            terminal.watchers.discard(self)
+            terminal.unwatch(self)
         self.watching.clear()
         self._news.clear()
         self._gone(self)
@@ -123,7 +123,7 @@ class Connection:
         self._work()
 
     def _work(self) -> None:
-        """Handles what was received, as long as the answers are taken."""
+        """Handles received requests while the client reads its answers."""
         while self._unread and len(self._outbox) < _FULL and not self._closing:
             line = self._unread.popleft()
             try:
@@ -189,7 +189,7 @@ _UNDOES: Final = {Happening.STALLED: Happening.RESUMED, Happening.RESUMED: Happe
 _ORDER: Final = (Happening.STALLED, Happening.RESUMED, Happening.OUTPUT, Happening.EXIT)
 
 
-def _event(terminal: Terminal, what: Happening) -> dict[str, Any]:
+def _event(terminal: HostedTerminal, what: Happening) -> dict[str, Any]:
     event: dict[str, Any] = {"event": what, "terminal": terminal.name}
     if what in (Happening.OUTPUT, Happening.EXIT):
         event["offset"], event["journal"] = terminal.log.offset, terminal.log.journal

@@ -1,4 +1,4 @@
-"""Room that a file gives back: a hole in the middle of it, so that offsets stay."""
+"""Frees disk space inside a file: a hole takes no blocks, and offsets after it stay the same."""
 
 import ctypes
 import os

@@ -14,7 +14,7 @@ WRITE: Final = select.EPOLLOUT
 HANGUP: Final = select.EPOLLHUP | select.EPOLLERR
 
 _MAX_REPORTS = 1000
-"""Unexpected errors written to the log of a host; one that repeats for ever must not fill the disk."""
+"""At most so many unexpected errors are logged: an error that repeats for ever must not fill the disk."""
 
 
 class Timer:

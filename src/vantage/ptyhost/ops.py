@@ -1,35 +1,40 @@
-"""What clients may ask for: a table from the name of an operation to the function that does it.
+"""The operations of the host: a table from the name of an operation to the function that does it.
 
 Each function answers its request now or arranges for it to be answered. `Refused` says what was expected, what came and
-the way out; whatever else is raised is the host's own fault and is answered as such.
+the way out; any other exception is a failure of the host and is answered as such.
 """
 
-import contextlib
 import os
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.connection import Request
 from vantage.ptyhost.holes import punch_hole
-from vantage.ptyhost.inputs import Check, Input
 from vantage.ptyhost.protocol import MAX_INPUT, MAX_TYPED_LINE, PROTOCOL, SPOKEN, VERSION, Code, Op, decode_data
-from vantage.ptyhost.pty import Program, Pty, SpawnError
-from vantage.ptyhost.terminal import Terminal
+from vantage.ptyhost.terminal.awaits.sampling import EVERY_MS, SAMPLES, Sampling
+from vantage.ptyhost.terminal.calls import Call
+from vantage.ptyhost.terminal.hosted import HostedTerminal
+from vantage.ptyhost.terminal.input.queue import NO_READER, Check, Input
+from vantage.ptyhost.terminal.input.readers import reads
+from vantage.ptyhost.terminal.input.replies import Reply
+from vantage.ptyhost.terminal.pty import Program, SpawnError
+from vantage.ptyhost.terminal.running import Running
 
 if TYPE_CHECKING:
     from vantage.ptyhost.host import Host
 
 OURS: Final = frozenset({"out", "shell", "size", "exit", "lost", "state", "reply", "gap"})
 """Kinds of records that only the host writes."""
+MAX_SAMPLES: Final = 100
 _CHECKS: Final = ("none", "open", "secret")
 _TARGETS: Final = ("foreground", "shell", "session")
 
 
 class Refused(Exception):
-    """The answer is no."""
+    """The request is refused, with an error code and a message."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -52,7 +57,7 @@ def hello(host: "Host", request: Request) -> None:
         return
     request.connection.greeted = True
     host.greeted = True
-    request.answer(protocol=PROTOCOL, version=VERSION, pid=os.getpid())
+    request.answer(protocol=PROTOCOL, version=VERSION, pid=os.getpid(), operations=list(OPERATIONS))
 
 
 def open_(host: "Host", request: Request) -> None:
@@ -60,12 +65,13 @@ def open_(host: "Host", request: Request) -> None:
         raise Refused(Code.LEAVING, "the host is ending: start another one when it is gone")
     argv, env = _text_list(request, "argv"), _text_map(request, "env")
     size = _number(request, "cols", 1, 65535), _number(request, "rows", 1, 65535)
-    program = Program(argv, env, _text(request, "cwd"), *size)
+    settings = _text(request, "settings") if request.fields.get("settings") is not None else ""
+    program = Program(argv, env, _text(request, "cwd"), *size, settings)
     record = request.fields.get("record", {})
     if not isinstance(record, dict):
         raise Refused(Code.BAD_REQUEST, f"expected an object as record, got {record!r}")
     terminal = host.terminal(_text(request, "terminal"), _folder(request))
-    if terminal.pty is not None:
+    if terminal.running is not None:
         raise Refused(
             Code.EXISTS, f"terminal {terminal.name} runs process {terminal.pid}: attach to it, or kill it first"
         )
@@ -76,16 +82,18 @@ def open_(host: "Host", request: Request) -> None:
         terminal.rest()
         raise Refused(Code.SPAWN, str(error)) from None
     pid = terminal.pid
-    terminal.when_written(lambda: request.answer(pid=pid, offset=terminal.log.offset, journal=terminal.log.journal))
+    terminal.stall.when_written(
+        lambda: request.answer(pid=pid, offset=terminal.log.offset, journal=terminal.log.journal)
+    )
 
 
 def attach(host: "Host", request: Request) -> None:
     terminal = host.terminal(_text(request, "terminal"), _folder(request))
-    terminal.watchers.add(request.connection)
+    terminal.watch(request.connection, _window(request))
     request.connection.watching.add(terminal)
     request.answer(
-        alive=terminal.pty is not None,
-        pid=terminal.pty.pid if terminal.pty is not None else None,
+        alive=terminal.running is not None,
+        pid=_process(terminal),
         offset=terminal.log.offset,
         journal=terminal.log.journal,
         answered=terminal.answered,
@@ -97,14 +105,50 @@ def attach(host: "Host", request: Request) -> None:
 
 def detach(host: "Host", request: Request) -> None:
     terminal = host.known(_text(request, "terminal"))
-    terminal.watchers.discard(request.connection)
+    terminal.unwatch(request.connection)
     request.connection.watching.discard(terminal)
     request.answer()
 
 
+class _Part(NamedTuple):
+    """Which part of a call a request is: the units from `at` up to `end` of `size`."""
+
+    call: Call
+    at: int
+    end: int
+    size: int
+
+    def ends(self, written: int, *, whole: bool, why: str) -> None:
+        """Notes that `written` bytes of it were written. A part that is not counted in bytes is one unit."""
+        taken = self.end if whole else min(self.at + written, self.end - 1)
+        self.call.end(taken, "" if why == NO_READER else why)  # which was written all the same
+
+
 def input_(host: "Host", request: Request) -> None:
-    terminal, pty = _running(host, request)
-    data = _data(request)
+    data, part, known = _data(request), _part(host, request), 0
+    if part is not None:
+        if part.call.busy:
+            # In a turn of its own: this one writes input.
+            part.call.settled(lambda: _perform_soon(host, request))
+            return
+        known = min(max(part.call.taken - part.at, 0), len(data))
+        if part.call.why or part.call.taken >= part.end:
+            _answer_input(request, known if part.call.taken < part.end else len(data), part.call.why)
+            return
+    _type(host, request, data, part, known)
+
+
+def _answer_input(request: Request, written: int, why: str) -> None:
+    if why:
+        request.answer(written=written, why=why)
+    elif request.fields.get("answer") != "failure":
+        request.answer(written=written)
+
+
+def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, known: int) -> None:
+    """Types what is not yet `known` to be written of an input."""
+    terminal, running = _running(host, request)
+    data = whole[known:]
     check = request.fields.get("check", "none")
     if check not in _CHECKS:
         raise Refused(Code.BAD_REQUEST, f"expected check to be one of {', '.join(_CHECKS)}, got {check!r}")
@@ -113,70 +157,89 @@ def input_(host: "Host", request: Request) -> None:
     if request.fields.get("record") is not None:
         record = _record(request)
         _writable(terminal)
-    if not terminal.accepts(len(data)):
+    if not running.input.accepts(len(data)):
         raise Refused(
             Code.INPUT_FULL,
             f"{len(data)} bytes do not fit: at most {MAX_INPUT} may wait for a program that does not read. Nothing was "
             "taken; wait for it to read, interrupt it, or send less",
         )
     longest = max(map(len, data.replace(b"\r", b"\n").split(b"\n")), default=0)
-    if longest > MAX_TYPED_LINE and pty.modes().canonical:
+    if longest > MAX_TYPED_LINE and running.pty.modes().canonical:
         raise Refused(
             Code.LINE_TOO_LONG,
             f"the terminal takes lines of at most {MAX_TYPED_LINE} bytes now and would cut one of {longest}. Nothing "
             "was taken; send shorter lines, or hand the text over in a file",
         )
 
-    only_failure = request.fields.get("answer") == "failure"
-
     def done(written: int, why: str) -> None:
-        if why:
-            request.answer(written=written, why=why)
-        elif not only_failure:
-            request.answer(written=written)
+        if part is not None:
+            part.ends(known + written, whole=written >= len(data), why=why)
+        _answer_input(request, known + written, why)
 
     def refused(code: Code) -> None:
+        if part is not None:
+            part.call.end(part.call.taken)
         request.refuse(code, _CHECK_MESSAGES[code])
 
     deadline = time.monotonic() + timeout / 1000
     echo_off = request.fields.get("echo_off") is True
     expects = request.fields.get("expects")
     if isinstance(expects, str) and expects:
-        terminal.hush(expects.encode())
-    terminal.type(Input(data, cast("Check", check), record, deadline, done, refused, echo_off))
+        terminal.events.coalesce_until(expects.encode())
+    seen = _number(request, "seen", 0, 1 << 62) if request.fields.get("seen") is not None else None
+    if part is not None:
+        part.call.begin(part.size)
+    running.input.type(Input(data, cast("Check", check), record, deadline, done, refused, echo_off, seen))
 
 
 _CHECK_MESSAGES: Final = {
     Code.SECRET_PROMPT: "the terminal asks for a secret (no echo, whole lines): send it as one, or interrupt. Nothing "
     "was typed",
     Code.NO_SECRET_PROMPT: "the terminal does not ask for a secret, so it would be shown. Nothing was typed",
+    Code.SECRET_GONE: "the program that asked for the secret has gone. What was typed of it was thrown away",
 }
 
 
 def reply(host: "Host", request: Request) -> None:
-    terminal, pty = _running(host, request)
+    """Answers a query, once. Whether the program still reads the answer is checked when it is written."""
+    terminal, running = _running(host, request)
     query, data = _number(request, "query", 0, 1 << 62), _data(request)
-    if query <= terminal.answered or terminal.stalled or not terminal.idle_input:
+    if query <= terminal.answered or terminal.log.stalled or running.input.waiting:
         request.answer(sent=False)
         return
     terminal.answered = query
     if not terminal.record({"t": "reply", "query": query}):
         request.answer(sent=False)
         return
-    written = 0
-    with contextlib.suppress(OSError):
-        written = os.write(pty.master, data)
-    request.answer(sent=written == len(data))
+    by_shell = request.fields.get("by_shell") is True
+    running.answers.add(Reply(query, data, by_shell, lambda sent: request.answer(sent=sent)))
+
+
+def flow(host: "Host", request: Request) -> None:
+    """Lets output flow again that a Ctrl-S has stopped."""
+    _, running = _running(host, request)
+    running.pty.resume_output()
+    request.answer()
+
+
+def window(host: "Host", request: Request) -> None:
+    """The client can take output up to `upto`: reading pauses there. Without `upto` it does not pause."""
+    terminal = host.known(_text(request, "terminal"))
+    if request.connection not in terminal.watchers:
+        raise Refused(Code.BAD_REQUEST, f"only an attached client has a window of terminal {terminal.name}: attach")
+    terminal.watch(request.connection, _window(request))
+    request.answer()
 
 
 def resize(host: "Host", request: Request) -> None:
-    terminal, pty = _running(host, request)
+    terminal, running = _running(host, request)
+    pty = running.pty
     cols, rows = _number(request, "cols", 1, 65535), _number(request, "rows", 1, 65535)
     if (cols, rows) == (pty.cols, pty.rows):
         request.answer(changed=False)
         return
     _writable(terminal)
-    if not terminal.drain():
+    if not running.drain():
         _writable(terminal)
     terminal.cols, terminal.rows = cols, rows
 
@@ -186,17 +249,25 @@ def resize(host: "Host", request: Request) -> None:
         request.answer(changed=True)
 
     terminal.record({"t": "size", "cols": cols, "rows": rows})
-    terminal.when_written(set_size)
+    terminal.stall.when_written(set_size)
 
 
 def interrupt(host: "Host", request: Request) -> None:
-    terminal, _ = _running(host, request)
-    how, dropped = terminal.interrupt()
+    part = _part(host, request)
+    if part is not None and part.call.taken:
+        request.answer(how="before", dropped=0)
+        return
+    _, running = _running(host, request)
+    if part is not None:
+        part.call.begin(part.size)
+        part.ends(1, whole=True, why="")
+    how, dropped = running.interrupt()
     request.answer(how=how, dropped=dropped)
 
 
 def signal_(host: "Host", request: Request) -> None:
-    _, pty = _running(host, request)
+    _, running = _running(host, request)
+    pty = running.pty
     name, target = _text(request, "signal"), request.fields.get("to", "foreground")
     try:
         number = signal.Signals["SIG" + name.removeprefix("SIG")]
@@ -221,10 +292,9 @@ def signal_(host: "Host", request: Request) -> None:
 
 
 def state(host: "Host", request: Request) -> None:
-    """Journals what is new since the last time, or to whoever asks and says what it knows of secrets."""
+    """Journals what is new since the last time, or what differs from the client's `awaiting_secret`."""
     terminal = host.known(_text(request, "terminal"))
-    pty = terminal.pty
-    if pty is None:
+    if terminal.running is None:
         request.answer(
             alive=False,
             pid=None,
@@ -236,15 +306,66 @@ def state(host: "Host", request: Request) -> None:
             cwd=None,
         )
         return
+    pty = terminal.running.pty
     modes, group = pty.modes(), pty.foreground()
     name, pid = processes.command_name(group) if group is not None else (None, None)
     seen = {"echo": modes.echo, "canonical": modes.canonical, "foreground": name, "foreground_pid": pid}
     is_news = seen != terminal.state or request.fields.get("awaiting_secret", modes.secret) != modes.secret
-    if is_news and not terminal.stalled:
+    if is_news and not terminal.log.stalled:
         terminal.state = seen
         terminal.record({"t": "state", **seen})
     cwd = (processes.working_directory(pid) if pid is not None else None) or processes.working_directory(pty.pid)
-    request.answer(alive=True, pid=pty.pid, isig=modes.isig, cwd=cwd, **seen)
+    # Whether the shell itself waits. Other processes would have to be searched for.
+    waits = group == pty.pid and not pty.has_unread_input() and reads(group, pty.tty) == "yes"
+    request.answer(
+        alive=True,
+        pid=pty.pid,
+        isig=modes.isig,
+        cwd=cwd,
+        unread_output=pty.unread_output(),
+        waits_for_input=waits,
+        **seen,
+    )
+
+
+def awaits(host: "Host", request: Request) -> None:
+    """Whether the foreground waits for input: `yes` after some samples, `no` or `unknown` as soon as one says so.
+
+    The answer has `waits`, `why`, `offset` (longer output outdates it), and for `yes` also `what` (`secret`, `line` or
+    `key`), with `process`, `pid`, `call`, `echo`, `canonical` and `line_editor` as evidence.
+    """
+    terminal, running = _running(host, request)
+    samples = _number(request, "samples", 1, MAX_SAMPLES, SAMPLES)
+    every = _number(request, "every_ms", 1, 10_000, EVERY_MS) / 1000
+    Sampling(host.loop, running, terminal.log, samples, every, lambda found: request.answer(**found.fields())).take()
+
+
+def remember(host: "Host", request: Request) -> None:
+    """How far a call came, and the facts that were kept with it, once no part of it waits to be written.
+
+    `facts` are kept if the call has none yet; with `replace` in any case. `age_ms` is how long the process runs.
+    """
+    terminal = host.known(_text(request, "terminal"))
+    call_id, facts = _text(request, "call"), request.fields.get("facts")
+    call = terminal.calls.get(call_id)
+    known = call is not None
+    if isinstance(facts, dict):
+        call = terminal.calls.add(call_id)
+        if not call.facts or request.fields.get("replace") is True:
+            call.facts = facts
+
+    def answer() -> None:
+        running = terminal.running
+        age = round((time.monotonic() - running.began) * 1000) if running is not None else None
+        found = call or Call()
+        request.answer(
+            known=known, facts=found.facts, taken=found.taken, size=found.size, why=found.why or None, age_ms=age
+        )
+
+    if call is None:
+        answer()
+    else:
+        call.settled(answer)
 
 
 def journal(host: "Host", request: Request) -> None:
@@ -256,7 +377,7 @@ def journal(host: "Host", request: Request) -> None:
         request.answer(offset=terminal.log.offset, journal=terminal.log.journal)
         terminal.rest()
 
-    terminal.when_written(answer)
+    terminal.stall.when_written(answer)
 
 
 def kill(host: "Host", request: Request) -> None:
@@ -285,7 +406,7 @@ def punch(host: "Host", request: Request) -> None:
     why = _text(request, "why")
     _writable(terminal)
     descriptor = terminal.log.raw_descriptor()
-    # Whether the file system can: asked behind the end, so that a refusal leaves no record of a hole.
+    # Tries a hole after the file's end first: where the file system refuses it, no record of a hole is written.
     _punch(descriptor, length, 1)
 
     def make_hole() -> None:
@@ -294,7 +415,7 @@ def punch(host: "Host", request: Request) -> None:
         terminal.rest()
 
     terminal.record({"t": "gap", "from": start, "to": end, "why": why})
-    terminal.when_written(make_hole)
+    terminal.stall.when_written(make_hole)
 
 
 def forget(host: "Host", request: Request) -> None:
@@ -311,8 +432,8 @@ def list_(host: "Host", request: Request) -> None:
             {
                 "terminal": terminal.name,
                 "folder": terminal.folder,
-                "pid": terminal.pty.pid if terminal.pty is not None else None,
-                "alive": terminal.pty is not None,
+                "pid": _process(terminal),
+                "alive": terminal.running is not None,
                 "offset": terminal.log.offset,
             }
             for terminal in host.terminals.values()
@@ -327,10 +448,14 @@ OPERATIONS: Final[dict[str, Operation]] = {
     Op.DETACH: detach,
     Op.INPUT: input_,
     Op.REPLY: reply,
+    Op.FLOW: flow,
+    Op.WINDOW: window,
     Op.RESIZE: resize,
     Op.INTERRUPT: interrupt,
     Op.SIGNAL: signal_,
     Op.STATE: state,
+    Op.AWAITS: awaits,
+    Op.REMEMBER: remember,
     Op.JOURNAL: journal,
     Op.KILL: kill,
     Op.PUNCH: punch,
@@ -340,7 +465,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
 
 
 def perform(host: "Host", request: Request) -> None:
-    """Does what was asked, or says why not."""
+    """Calls the operation's function, and answers with the error if it refuses."""
     name = request.fields.get("op")
     if not request.connection.greeted and name != Op.HELLO:
         request.refuse(Code.PROTOCOL, f"expected hello first, got {name!r}", speaks=list(SPOKEN))
@@ -363,6 +488,10 @@ def perform(host: "Host", request: Request) -> None:
         request.refuse(Code.INTERNAL, f"{name} failed in the host: {error!r}; its log has the details")
 
 
+def _perform_soon(host: "Host", request: Request) -> None:
+    host.loop.after(0, lambda: perform(host, request))
+
+
 def _punch(descriptor: int, start: int, length: int) -> None:
     try:
         punch_hole(descriptor, start, length)
@@ -370,15 +499,24 @@ def _punch(descriptor: int, start: int, length: int) -> None:
         raise Refused(Code.UNSUPPORTED, f"the file system cannot free a part of a file: {error.strerror}") from None
 
 
-def _running(host: "Host", request: Request) -> tuple[Terminal, Pty]:
+def _running(host: "Host", request: Request) -> tuple[HostedTerminal, Running]:
     terminal = host.known(_text(request, "terminal"))
-    if terminal.pty is None:
+    if terminal.running is None:
         raise Refused(Code.NOT_RUNNING, f"terminal {terminal.name} has no process: open it first")
-    return terminal, terminal.pty
+    return terminal, terminal.running
 
 
-def _writable(terminal: Terminal) -> None:
-    if terminal.stalled:
+def _process(terminal: HostedTerminal) -> int | None:
+    """Pid of the process that runs in a terminal."""
+    return terminal.running.pty.pid if terminal.running is not None else None
+
+
+def _window(request: Request) -> int | None:
+    return _number(request, "upto", 0, 1 << 62) if request.fields.get("upto") is not None else None
+
+
+def _writable(terminal: HostedTerminal) -> None:
+    if terminal.log.stalled:
         raise Refused(Code.STALLED, f"the log cannot be written ({terminal.log.why}): make room. Nothing was done")
 
 
@@ -423,6 +561,25 @@ def _text_map(request: Request, name: str) -> dict[str, str]:
         if not isinstance(item, str) or not key or "=" in key or "\0" in key + item:
             raise Refused(Code.BAD_REQUEST, f"expected names and texts in {name}, got another thing at {key!r}")
     return value
+
+
+def _part(host: "Host", request: Request) -> _Part | None:
+    """The part of a call that a request is, if it names one. The facts of a call that has not begun are kept."""
+    fields = request.fields.get("call")
+    if fields is None:
+        return None
+    if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
+        raise Refused(Code.BAD_REQUEST, f"expected an object with a text id as call, got {fields!r}")
+    at, end, size = (fields.get(name) for name in ("at", "end", "size"))
+    if not (isinstance(at, int) and isinstance(end, int) and isinstance(size, int) and 0 <= at < end <= size):
+        raise Refused(Code.BAD_REQUEST, f"expected 0 <= at < end <= size of a call, got {at!r}, {end!r}, {size!r}")
+    call = host.known(_text(request, "terminal")).calls.add(fields["id"])
+    if (call.begun or call.busy) and call.size != size:
+        raise Refused(Code.CHANGED, f"this call had {call.size} units when it began, and has {size} now")
+    if not call.begun and not call.busy:
+        facts = fields.get("facts")
+        call.facts = facts if isinstance(facts, dict) else {}
+    return _Part(call, at, end, size)
 
 
 def _data(request: Request) -> bytes:

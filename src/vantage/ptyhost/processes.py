@@ -1,4 +1,4 @@
-"""Questions to /proc: who belongs to a session, what a process is called and where it is."""
+"""Reads /proc: which processes belong to a session, and the name and working directory of a process."""
 
 import contextlib
 import os
@@ -20,29 +20,35 @@ class Process:
     tty: int
     """Device number of its controlling terminal, 0 for none."""
     started: int
-    """In ticks of the machine's clock: a pid is given out again, with another start."""
+    """Start time in clock ticks. A pid can be reused; pid and start together cannot."""
 
 
 class Spare:
-    """A descriptor that is given up while /proc is looked at: who has no other must not take the living for dead."""
+    """A spare descriptor, closed while /proc is read: without a free one, living processes would look dead.
+
+    Used inside itself, it stays closed until the outermost use ends.
+    """
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
         self._wanted = False
+        self._uses = 0
 
     def keep(self) -> None:
-        """From now on there is one; where none can be had, there is one later."""
+        """Opens the spare descriptor; where none is free, a later call opens it."""
         self._wanted = True
         with contextlib.suppress(OSError):
             self._descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
     def __enter__(self) -> None:
+        self._uses += 1
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     def __exit__(self, *_: object) -> None:
-        if self._wanted:
+        self._uses -= 1
+        if self._wanted and not self._uses:
             self.keep()
 
 
@@ -56,16 +62,62 @@ def living() -> list[Process]:
         return [process for pid in pids if (process := _read(pid)) is not None]
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process has not ended; a zombie has."""
+    with spare:
+        return _read(pid) is not None
+
+
 def of_session(session: int, tty: int) -> list[int]:
     """Processes of a session, or with this controlling terminal (0: it is closed, ask for the session only)."""
     return [process.pid for process in living() if process.session == session or (tty and process.tty == tty)]
 
 
-def of_terminal(session: int | None, tty: int, before: Mapping[int, int]) -> dict[int, int]:
-    """Everybody in a terminal, as pid and start: `of_session`, those who were in it before, and who descends from them.
+def of_group(group: int, session: int) -> list[int]:
+    """Processes of a group, its leader first. Found from the session's leader and from our own children on.
 
-    One who began a session of its own and lost its parent has become our child (see `__main__`): it is in the terminal
-    as long as it has it open.
+    A process that has lost its parent has become our child (see `__main__`). Reading the children of a few processes
+    is an order of magnitude cheaper than reading all processes.
+    """
+    try:
+        waiting = [group, session, *_children(os.getpid())]
+        found: dict[int, Process] = {}
+        while waiting:
+            pid = waiting.pop(0)
+            if pid not in found and (process := _read(pid)) is not None:
+                found[pid] = process
+                # Our other children are other terminals' shells.
+                waiting += _children(pid) if pid == session or process.group == group else ()
+    except FileNotFoundError:  # the kernel does not list children
+        found = {process.pid: process for process in living()}
+    members = [pid for pid, process in found.items() if process.group == group]
+    return sorted(members, key=lambda pid: pid != group)
+
+
+def _children(pid: int) -> list[int]:
+    """The children of a process. Raises FileNotFoundError when the kernel does not list them."""
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:  # it has ended
+        return found
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
+        except FileNotFoundError:
+            if os.path.exists(f"/proc/{pid}/task/{thread}"):
+                raise
+        except OSError:
+            continue
+    return found
+
+
+def of_terminal(session: int | None, tty: int, before: Mapping[int, int]) -> dict[int, int]:
+    """Processes of a terminal, as pid and start: `of_session`, those known before, and their descendants.
+
+    A process that began a session of its own and lost its parent has become our child (see `__main__`): it is in the
+    terminal as long as it has it open.
     """
     alive = living()
     children: dict[int, list[Process]] = {}
@@ -103,7 +155,7 @@ def _has_open(pid: int, tty: int) -> bool:
 
 
 def send(pids: list[int], number: signal.Signals) -> int:
-    """Signals them; returns how many could be."""
+    """Sends a signal to each process; returns how many could be signalled."""
     sent = 0
     for pid in pids:
         try:
@@ -115,13 +167,32 @@ def send(pids: list[int], number: signal.Signals) -> int:
 
 
 def command_name(group: int) -> tuple[str | None, int | None]:
-    """The name and pid of a process group's leader; when it has ended before the others, of one of them."""
-    pid = group
-    name = _command(pid)
-    if name is None:
-        pid = next((process.pid for process in living() if process.group == group), 0)
-        name = _command(pid) if pid else None
-    return (name, pid) if name is not None else (None, None)
+    """The name and pid of a process group's leader; once that has ended, of a member that lives.
+
+    A leader that has ended is a zombie until its parent waits for it, and a zombie still has a name.
+    """
+    with spare:
+        leader = _read(group)
+    members = (leader,) if leader is not None else (each for each in living() if each.group == group)
+    for process in members:
+        name = name_of(process.pid)
+        if name is not None:
+            return name, process.pid
+    return None, None
+
+
+def arguments(pid: int) -> list[str]:
+    """The command line of a process; nothing for one that has ended."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return [each.decode("utf-8", "replace") for each in file.read().rstrip(b"\0").split(b"\0")]
+    except OSError:
+        return []
+
+
+def parent(pid: int) -> int | None:
+    process = _read(pid)
+    return process.parent if process is not None else None
 
 
 def working_directory(pid: int) -> str | None:
@@ -144,7 +215,8 @@ def _read(pid: int) -> Process | None:
     return Process(pid, int(parent), int(group), int(session), int(tty), int(more[14]))
 
 
-def _command(pid: int) -> str | None:
+def name_of(pid: int) -> str | None:
+    """The name of a process's program; None when it has ended."""
     try:
         with spare:
             with open(f"/proc/{pid}/comm", "rb") as file:

@@ -8,17 +8,18 @@ import binascii
 import hashlib
 import json
 import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from vantage.ptyhost.ownership import own_directory
+
 PROTOCOL: Final = 1
 SPOKEN: Final = (1,)
 """Every version this host understands."""
 VERSION: Final[str] = sys.modules["vantage"].__version__
-"""Of the package around us. Not imported by name: the package's public names lead to every room of the house."""
+"""Version of the package. Not imported by name: by its public names, `vantage` depends on every package in it."""
 
 MAX_LINE: Final = 8 * 1024 * 1024
 """Bytes of one message; an environment and a full input buffer in base64 fit with room to spare."""
@@ -27,7 +28,7 @@ MAX_INPUT: Final = 1024 * 1024
 MAX_TYPED_LINE: Final = 4095
 """Bytes of a line that a terminal in canonical mode takes; it throws the rest away."""
 MAX_SOCKET_PATH: Final = 100
-"""Bytes: kernels take 104 to 108."""
+"""Bytes of a Unix socket's path: kernels take 104 to 108."""
 
 RAW_NAME: Final = "output.raw"
 INDEX_NAME: Final = "output.index"
@@ -42,10 +43,14 @@ class Op(StrEnum):
     DETACH = "detach"
     INPUT = "input"
     REPLY = "reply"
+    FLOW = "flow"
+    WINDOW = "window"
     RESIZE = "resize"
     INTERRUPT = "interrupt"
     SIGNAL = "signal"
     STATE = "state"
+    AWAITS = "awaits"
+    REMEMBER = "remember"
     JOURNAL = "journal"
     KILL = "kill"
     PUNCH = "punch"
@@ -67,6 +72,8 @@ class Code(StrEnum):
     """The program could not be started."""
     SECRET_PROMPT = "secret_prompt"  # noqa: S105 - the name of a condition
     NO_SECRET_PROMPT = "no_secret_prompt"  # noqa: S105
+    SECRET_GONE = "secret_gone"  # noqa: S105
+    """The program that asked for a secret ended before it read it: the unread bytes were discarded."""
     INPUT_FULL = "input_full"
     LINE_TOO_LONG = "line_too_long"
     """A line that the terminal, in canonical mode, would cut. Nothing was taken."""
@@ -75,6 +82,10 @@ class Code(StrEnum):
     UNSUPPORTED = "unsupported"
     STILL_RUNNING = "still_running"
     """Processes that cannot be ended: of another user, or stuck in the kernel."""
+    CHANGED = "changed"
+    """The id belongs to another call. Nothing was typed."""
+    EXPIRED = "expired"
+    """The request was read after the time in its `expires` (CLOCK_MONOTONIC, milliseconds). Nothing was done."""
     LEAVING = "leaving"
     """The host has been told to end."""
     FAILED = "failed"
@@ -92,7 +103,7 @@ class Happening(StrEnum):
 
 
 class ProtocolError(ValueError):
-    """What came over the socket is no message."""
+    """The received bytes are not a message."""
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -101,7 +112,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """The message of a line; raises ProtocolError."""
+    """Decodes a line into a message; raises ProtocolError."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -160,19 +171,6 @@ def socket_path(home: str, name: str = "host.sock") -> str:
     for base in (os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp"):  # noqa: S108 - made 0700 and checked
         short = os.path.join(base, folder, name)
         if os.path.isdir(base) and os.access(base, os.W_OK) and len(os.fsencode(short)) <= MAX_SOCKET_PATH:
-            _own_directory(os.path.dirname(short))
+            own_directory(os.path.dirname(short))
             return short
     raise OSError(f"no directory for the socket: expected a writable /tmp or XDG_RUNTIME_DIR for {home}")
-
-
-def _own_directory(path: str) -> None:
-    """Makes the directory, or checks that the one that is there is ours alone."""
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        found = os.lstat(path)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise PermissionError(
-                f"{path} must be a directory of user {os.geteuid()} with mode 0700, got owner {found.st_uid} and mode "
-                f"{stat.S_IMODE(found.st_mode):04o}: remove it, or set XDG_RUNTIME_DIR to a directory of your own"
-            ) from None

@@ -9,10 +9,14 @@ import subprocess
 import sys
 from typing import Any
 
+from vantage.ptyhost.ownership import check_peer, make_home
 from vantage.ptyhost.protocol import socket_path
 
 _TRIES = 3
 """A host may leave between being found and being connected to; it does so only when it has nothing to do."""
+
+shell_files: int | None = None
+"""The soft limit on open files that shells get, set by a process that has raised its own."""
 
 
 class HostError(OSError):
@@ -31,11 +35,11 @@ def start(home: str) -> str:
 def connect(home: str) -> socket.socket:
     """A blocking connection to the host of this home, before its hello; starts it if need be. Raises OSError."""
     home = os.path.abspath(home)
-    os.makedirs(home, mode=0o700, exist_ok=True)
+    make_home(home)
     connection = _running(home)
     if connection is not None:
         return connection
-    # Who comes while another one starts it waits here, and finds it running.
+    # A second starter waits here for the lock, and then finds the host running.
     turn = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -63,11 +67,12 @@ def _running(home: str) -> socket.socket | None:
         with open(os.path.join(home, "host.json"), "rb") as file:
             path = str(json.load(file)["socket"])
     except (OSError, ValueError, KeyError, TypeError):
-        # Somebody has damaged it: a host that lives all the same listens where it would listen today.
+        # The file is damaged: a living host listens at the path that would be chosen today.
         path = socket_path(home)
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(path)
+        check_peer(connection)
     except (FileNotFoundError, ConnectionRefusedError):
         connection.close()
         return None
@@ -83,6 +88,8 @@ def _launch(home: str) -> dict[str, Any]:
     try:
         # -P: no module of the current directory may stand in for one of ours.
         command = [sys.executable, "-P", "-m", "vantage.ptyhost", "--home", home, "--ready-fd", str(writing)]
+        if shell_files is not None:
+            command += ["--files", str(shell_files)]
         try:
             process = subprocess.Popen(  # noqa: S603 - our own program
                 command,
@@ -109,10 +116,10 @@ def _launch(home: str) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, and where our package is found the way there: shells get none of it."""
+    """Our environment, and the path on which the host finds our package. Shells do not get that path."""
     environment = dict(os.environ)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    # Where Python looks anyway must not come before the standard library.
+    # Paths on which Python looks anyway are left out: here they would come before the standard library.
     if os.path.basename(root) not in ("site-packages", "dist-packages"):
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (root, environment.get("PYTHONPATH", ""))))
     return environment

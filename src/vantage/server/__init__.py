@@ -1,1 +1,1 @@
-"""Thin faces over the verbs of `conversation`: decode, call, encode. HTTP, WebSocket and MCP."""
+"""HTTP, WebSocket and MCP over the verbs of `conversation`: decode, call, encode."""

@@ -1,7 +1,7 @@
-"""What the server is told: flags, then the environment, then `<home>/config.toml`, then the defaults here.
+"""The server's settings: flags, then the environment, then `<home>/config.toml`, then the defaults here.
 
-`load` also says where each value is from, for `vantage doctor`. A setting that nobody knows or that has the wrong
-kind is an error that names the file and the key.
+`load` also records where each value is from, for `vantage doctor`. An unknown setting, or a value of the wrong type, is
+an error that names the file and the key.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from vantage.conversation.manager import RETENTION
-from vantage.errors import InputError, nearest_word
+from vantage.errors import InputError, did_you_mean
 
 FILE_NAME = "config.toml"
 PREFIX = "VANTAGE_"
@@ -29,9 +29,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     host: Annotated[str, Meta(min_length=1, description="The address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="The port; 0 picks a free one")] = 7878
     any_port: bool = False
-    """Where the port is taken, a free one will do: for a server that was started because somebody needs one."""
+    """Listen on a free port where `port` is taken: for a server that another command started."""
     expose: Annotated[bool, Meta(description="Listen on an address that other machines can reach")] = False
-    hosts: Annotated[list[str], Meta(description="More names that this server is called by, in Host and Origin")] = []
+    hosts: Annotated[list[str], Meta(description="More names of this server, in Host and Origin")] = []
     origins: Annotated[list[str], Meta(description="More origins whose pages may talk to it: https://host:port")] = []
     rate_limit: Annotated[int, Meta(ge=0, description="Requests a second from one address; 0 is no limit")] = 1000
     request_wait: Annotated[
@@ -42,11 +42,18 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ] = 30
     session_days: Annotated[int, Meta(ge=1, le=400, description="How long a browser stays logged in")] = 30
     retention: Annotated[int, Meta(ge=1 << 20, description="Bytes of raw output that a conversation keeps")] = RETENTION
+    engine: Annotated[
+        Literal["auto", "ghostty", "pyte"],
+        Meta(description="What draws the screens of new conversations: auto, ghostty or pyte"),
+    ] = "auto"
     mcp_wait: Annotated[int, Meta(ge=1, le=3600, description="Seconds that one MCP call waits at most")] = 45
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="What is logged; debug has every request")
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="The least level that is logged; debug has every request"),
     ] = "info"
-    log_bytes: Annotated[int, Meta(ge=10_000, description="When the log begins a new file; three are kept")] = 5_000_000
+    log_bytes: Annotated[
+        int, Meta(ge=10_000, description="The log's size at which it begins a new file; three are kept")
+    ] = 5_000_000
 
 
 _NOT_SETTINGS = ("home", "any_port")
@@ -62,7 +69,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load(home: Path, flags: Mapping[str, Any], environment: Mapping[str, str], *, any_port: bool = False) -> Loaded:
-    """The settings that are in force. A flag that is None or empty was not given."""
+    """The settings in force. A flag that is None or empty counts as not given."""
     path = home / FILE_NAME
     values: dict[str, Any] = {}
     sources = dict.fromkeys(SETTINGS, "default")
@@ -90,12 +97,10 @@ def _read_file(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}", hint="correct or remove it") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="is it yours?") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check its owner and its mode") from None
     for name in said:
         if name not in SETTINGS:
-            near = nearest_word(name, SETTINGS)
-            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(SETTINGS)}"
-            raise ConfigError(f"{path}: there is no setting {name!r}", hint=hint)
+            raise ConfigError(f"{path}: there is no setting {name!r}", hint=did_you_mean(name, SETTINGS))
     return said
 
 
@@ -112,7 +117,7 @@ def _small(sentence: str) -> str:
 
 
 def _spelled(name: str, value: str) -> Any:
-    """A variable's text as what the setting is."""
+    """The text of a variable, as a value of the setting's type."""
     if isinstance(SETTINGS[name].default, bool):
         return {"yes": "true", "on": "true", "no": "false", "off": "false"}.get(value.lower(), value.lower())
     if isinstance(getattr(Config(home=Path()), name), list):
@@ -121,21 +126,21 @@ def _spelled(name: str, value: str) -> Any:
 
 
 def describe(name: str) -> str:
-    """What a setting is for."""
+    """The description of a setting."""
     described = msgspec.inspect.type_info(SETTINGS[name].type)
     assert isinstance(described, msgspec.inspect.Metadata)
     return str((described.extra_json_schema or {})["description"])
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Variables that look like a setting of ours with a slip, and what they may have meant."""
+    """Variables that look like a misspelt setting, each with a hint that names the nearest setting."""
     names = {PREFIX + name.upper() for name in SETTINGS}
     found = []
     for variable in sorted(environment):
         if variable.startswith(PREFIX) and variable not in names | _OTHER_VARIABLES:
-            near = nearest_word(variable, names, 0.8)
-            if near:
-                found.append((variable, near))
+            hint = did_you_mean(variable, names, otherwise="", cutoff=0.8)
+            if hint:
+                found.append((variable, hint))
     return found
 
 
@@ -154,5 +159,5 @@ def _check_exposure(config: Config, sources: Mapping[str, str]) -> None:
     if not is_loopback(config.host) and not config.expose:
         raise ConfigError(
             f"{config.host!r} (from {sources['host']}) can be reached from other machines",
-            hint="add --expose if that is meant: whoever has a token then gets a shell; an SSH tunnel is safer",
+            hint="add --expose if that is meant: every client with a token then gets a shell; an SSH tunnel is safer",
         )

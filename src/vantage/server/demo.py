@@ -1,35 +1,34 @@
-"""The demo, played by the server in a conversation of its own: `vantage demo`, and a button on the page."""
+"""Plays the demo in a conversation of its own: `vantage demo`, and a button on the page."""
 
 import asyncio
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
 from vantage.conversation.bus import Bus
-from vantage.conversation.pty_requests import Asked
-from vantage.conversation.requests import read_fields
+from vantage.conversation.verbs.fields import read_params
+from vantage.conversation.verbs.verb import Params
 from vantage.demo.tour import play
 from vantage.errors import TooMany, VantageError
-from vantage.server.services import Services
+from vantage.server.http.route import Call
 
-if TYPE_CHECKING:
-    from vantage.server.routes import Given
-
-MOST_AT_ONCE = 3
+MAX_DEMOS = 3
 _playing: set[asyncio.Task[None]] = set()
 
 
-class PlayDemo(Asked):
+class PlayDemo(Params, frozen=True):
     pace: Annotated[float, Meta(ge=0, le=10, description="Stretches every pause; 0 leaves them out")] = 1.0
     env: Annotated[dict[str, str], Meta(description="The shell's environment")] | UnsetType = UNSET
 
 
-async def demo(services: Services, given: "Given") -> dict[str, Any]:
-    asked, ignored = read_fields(PlayDemo, given.fields)
-    if len(_playing) >= MOST_AT_ONCE:
-        raise TooMany(f"{MOST_AT_ONCE} demos are playing already", hint="watch one of those", retry_after=60)
+async def play_demo(call: Call) -> dict[str, Any]:
+    """Play the demo in a new conversation: a scripted agent, real programs, about a minute."""
+    services = call.services
+    asked, ignored = read_params(PlayDemo, call.fields)
+    if len(_playing) >= MAX_DEMOS:
+        raise TooMany(f"{MAX_DEMOS} demos are playing already", hint="watch one of those", retry_after=60)
     name = f"demo-{secrets.token_hex(3)}"
     folder = services.home / "demo" / name
     await asyncio.to_thread(folder.mkdir, mode=0o700, parents=True)
@@ -44,7 +43,7 @@ async def demo(services: Services, given: "Given") -> dict[str, Any]:
 
 
 async def _play(bus: Bus, name: str, folder: Path, pace: float) -> None:
-    """To its end; somebody who takes the keyboard or deletes the conversation ends it too."""
+    """Plays the demo to its end. It also ends when a person takes the keyboard or deletes the conversation."""
     try:
         await play(bus, name, folder, pace)
     except VantageError as error:

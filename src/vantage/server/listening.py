@@ -1,4 +1,4 @@
-"""What the server listens on: an address of the machine, and sockets of the home that only its user can open."""
+"""The server's listening sockets: an address of the machine, and Unix sockets that only the home's user can open."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ class AddressTaken(Conflict):
 
 
 def listen(config: Config) -> socket.socket:
-    """On the address of the configuration; where a free port will do, on that."""
+    """Listens on the configured address; with `any_port`, on a free port where the configured one is taken."""
     try:
         family, _, _, _, address = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
@@ -25,7 +25,7 @@ def listen(config: Config) -> socket.socket:
     tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         tcp.bind(address)
-        tcp.listen()  # two may bind, only one can listen
+        tcp.listen()  # two processes may bind, one can listen
     except OSError as error:
         tcp.close()
         if config.any_port and error.errno == errno.EADDRINUSE:
@@ -44,7 +44,7 @@ def _complaint(config: Config, error: OSError) -> Conflict:
 
 
 def listen_here(path: str) -> socket.socket:
-    """Whoever has the home's lock may replace what a killed server left."""
+    """Makes a Unix socket of mode 0600. The caller has the home's lock: one that is there is of a killed server."""
     with suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108
     local = socket.socket(socket.AF_UNIX)

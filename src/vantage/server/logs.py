@@ -1,7 +1,7 @@
-"""What the server writes down about itself: JSON lines in `<home>/server.log`, or words on a terminal.
+"""The server's own log: JSON lines in `<home>/server.log`, and words on a terminal.
 
-Neither tokens nor what was asked or answered is in it: a path without its query, a status, a duration. Whoever
-reports a failure has its number, and the number leads to the lines of code that were running.
+A request is logged as a path without its query, a status and a duration: tokens, bodies and answers are never logged. A
+failure has a number, which the client gets too; its line has the places in the code that were running.
 """
 
 import logging
@@ -20,13 +20,13 @@ from vantage.server.config import Config
 
 FILE_NAME = "server.log"
 _KEPT = 2
-"""Older files beside the one that is written."""
+"""Older files that are kept beside the current one."""
 _WAIT = 100
-"""Records that are kept for when there is room."""
+"""Records that are kept in memory until they can be written."""
 
 
 def start_logging(config: Config, *, terminal: TextIO | None = None) -> None:
-    """From now on everything goes to the log; with a terminal, there too."""
+    """Sends all records to the log and, if one is given, to a terminal."""
     level = config.log_level.upper()
     handlers: list[logging.Handler] = [_File(config.home / FILE_NAME, config.log_bytes)]
     handlers[0].setFormatter(_formatter(_as_json))
@@ -40,7 +40,7 @@ def start_logging(config: Config, *, terminal: TextIO | None = None) -> None:
     for handler in handlers:
         root.addHandler(handler)
     root.setLevel(level)
-    # what they say about each request may repeat what was sent
+    # their records about a request may repeat what was sent
     for name in ("uvicorn.error", "uvicorn.access", "mcp", "websockets", "asyncio"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
     structlog.configure(
@@ -52,7 +52,7 @@ def start_logging(config: Config, *, terminal: TextIO | None = None) -> None:
 
 
 class _File(logging.handlers.RotatingFileHandler):
-    """A file that only its owner reads."""
+    """A log file of mode 0600. Records that cannot be written are kept, and written with the next one."""
 
     def __init__(self, path: Path, size: int) -> None:
         super().__init__(path, maxBytes=size, backupCount=_KEPT, encoding="utf-8", delay=False)
@@ -65,7 +65,7 @@ class _File(logging.handlers.RotatingFileHandler):
             super().emit(each)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """A full disk, say: it is written with the next one. Said once, in one line, to whoever started us."""
+        """Keeps a record that could not be written (a full disk). The first failure is said on stderr, in one line."""
         if len(self._unwritten) < _WAIT:
             self._unwritten.append(record)
         if not self._complained:
@@ -78,7 +78,7 @@ class _File(logging.handlers.RotatingFileHandler):
 
 
 def _where(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """An exception as its kind and its places. Its message may quote what somebody sent: not even that."""
+    """An exception as its type and its places. Its message is left out, because it may quote what a client sent."""
     info = event.pop("exc_info", None)
     if info is True:
         info = sys.exc_info()

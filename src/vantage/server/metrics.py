@@ -1,4 +1,4 @@
-"""Numbers for those who watch the server itself, in Prometheus' format."""
+"""Numbers about the server itself, in Prometheus' format."""
 
 import time
 from collections.abc import MutableMapping
@@ -52,8 +52,5 @@ class Metrics:
 
 
 def _route(scope: MutableMapping[str, Any]) -> str:
-    """The pattern that a path matched: ids are not labels."""
-    template = scope.get("path_template")
-    if template:
-        return str(template)
-    return "/mcp" if scope["path"].startswith("/mcp") else "none"
+    """The path with the names of its parameters: ids are not labels."""
+    return str(scope.get("path_template", "none"))

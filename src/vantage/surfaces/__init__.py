@@ -1,33 +1,58 @@
 """Rows and a context in, output out: one module per kind of display. They never import each other."""
 
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from vantage.errors import InputError, nearest_word
+from vantage.errors import InputError, did_you_mean
 from vantage.presentation import PresentationContext
 from vantage.surfaces.rendered import Rendered
 from vantage.timeline.row import Row
 
-SURFACES = {
-    "terminal": "render_terminal",
-    "plain": "render_plain",
-    "html": "render_html",
-    "telegram": "render_telegram",
-    "slack": "render_slack",
+
+def _terminal(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    from vantage.surfaces.terminal import render_terminal  # noqa: PLC0415 -- a surface is loaded when it is drawn
+
+    return render_terminal(rows, context)
+
+
+def _plain(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    from vantage.surfaces.plain import render_plain  # noqa: PLC0415
+
+    return render_plain(rows, context)
+
+
+def _html(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    from vantage.surfaces.html import render_html  # noqa: PLC0415
+
+    return render_html(rows, context)
+
+
+def _telegram(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    from vantage.surfaces.telegram import render_telegram  # noqa: PLC0415
+
+    return render_telegram(rows, context)
+
+
+def _slack(rows: Iterable[Row], context: PresentationContext) -> Rendered:
+    from vantage.surfaces.slack import render_slack  # noqa: PLC0415
+
+    return render_slack(rows, context)
+
+
+SURFACES: dict[str, Callable[[Iterable[Row], PresentationContext], Rendered]] = {
+    "terminal": _terminal,
+    "plain": _plain,
+    "html": _html,
+    "telegram": _telegram,
+    "slack": _slack,
 }
-"""Surface → its function, in the module of the same name."""
 
 
-def draw(rows: Iterable[Row], context: PresentationContext, surface: str = "terminal", **options: Any) -> Rendered:
+def draw(rows: Iterable[Row], context: PresentationContext, surface: str = "terminal") -> Rendered:
     """The rows as a surface shows them, and what had to be given up."""
     if surface not in SURFACES:
-        near = nearest_word(surface, SURFACES)
-        hint = f"did you mean {near!r}?" if near else f"one of {', '.join(SURFACES)}"
-        raise InputError(f"there is no surface {surface!r}", hint=hint)
-    function = getattr(import_module(f"vantage.surfaces.{surface}"), SURFACES[surface])
-    rendered: Rendered = function(rows, context, **options)
-    return rendered
+        raise InputError(f"there is no surface {surface!r}", hint=did_you_mean(surface, SURFACES))
+    return SURFACES[surface](rows, context)
 
 
 def render(rows: Iterable[Row], context: PresentationContext | None = None, surface: str = "terminal") -> Any:

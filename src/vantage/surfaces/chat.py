@@ -16,6 +16,7 @@ from vantage.document.fit import fit
 from vantage.document.fit.unicode import to_ascii
 from vantage.document.markdown import parse
 from vantage.document.nodes import CODE, EMPHASIS, STRONG, Break, Cell, Inline, Paragraph, Text
+from vantage.document.stream import parse_growing
 from vantage.presentation import PresentationContext
 from vantage.surfaces.chat_text import MAX_URL, Run, Runs, best_cut, boundaries, runs_of, runs_of_line, slice_runs
 from vantage.surfaces.icons import icon
@@ -37,7 +38,7 @@ LABEL_CHARACTERS = 200
 TITLE_GRAPHEMES = 120
 """Of a head that is to be cut to one line."""
 BLANK = " \t\n"
-"""What is nothing to see; other white space may be a control character, which is shown."""
+"""White space that is invisible; other white space may be a control character, which is shown."""
 FOLD_LINES = 8
 """A longer body is folded, where the client can fold."""
 
@@ -69,11 +70,11 @@ class ChatRow(msgspec.Struct, frozen=True):
     parts: list[Part]
     tool: bool = False
     mark: str = ""
-    """Before the first line of a message: who says it (`↳ ` for sub-agents)."""
+    """The speaker's mark before the first line of a message (`↳ ` for sub-agents)."""
 
 
 class Room:
-    """What a row's blocks are said with."""
+    """The display that a row's blocks are drawn for, and whether they are bounded."""
 
     def __init__(self, row: Row, context: PresentationContext) -> None:
         self.context = context
@@ -263,7 +264,7 @@ def _text(block: rows_module.TextBlock, room: Room) -> list[Part]:
 
 
 def _markdown(block: rows_module.MarkdownBlock, _room: Room) -> list[Part]:
-    blocks = parse(block.content)
+    blocks = parse_growing(block.content) if block.growing else parse(block.content)
     return [_italic(node) for node in blocks] if block.italic else [*blocks]
 
 

@@ -32,7 +32,7 @@ class Chunk(msgspec.Struct, frozen=True):
     kind: Literal["text", "pre", "quote", "fold", "table", "rule"]
     runs: Runs = []
     tight: bool = False
-    """Directly below what comes before it, without a blank line."""
+    """Joined to the chunk before it without a blank line."""
     language: str = ""
     header: str = ""
     """Lines that every part of split preformatted text begins with: a table's head."""
@@ -113,7 +113,7 @@ def _code(node: nodes.CodeBlock, marking: Marking, _depth: int) -> list[Chunk]:
 
 
 def code_caption(node: nodes.CodeBlock) -> str:
-    """What stands behind a fence, unless it is the language that the client shows itself."""
+    """The info string of a fence, unless it is the language that the client shows itself."""
     said = node.text.strip() and LANGUAGE.fullmatch(node.info or node.language)
     return "" if said else one_line(node.info or node.language)
 
@@ -144,9 +144,9 @@ def _quote(node: nodes.Quote, marking: Marking, depth: int) -> list[Chunk]:
             runs = join_lines([[Run(marking.quote, markup=True), *line] for line in lines_of(runs)])
         if out and out[-1].kind == "quote":
             gap = Run("\n" if chunk.tight or (node.alert and len(out) == 1) else "\n\n")
-            out[-1] = Chunk("quote", [*out[-1].runs, gap, *runs], tight=out[-1].tight)
+            out[-1].runs.extend([gap, *runs])
         else:
-            out.append(Chunk("quote", runs, tight=chunk.tight and bool(out)))
+            out.append(Chunk("quote", [*runs], tight=chunk.tight and bool(out)))
     return out
 
 

@@ -6,11 +6,12 @@ between any two. Nothing but the space or newline at the cut is ever dropped.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import msgspec
 
 from vantage.document import nodes
+from vantage.document.addresses import real_address, shows_another
 from vantage.document.inline import safe_url
 from vantage.document.nodes import EMPHASIS, STRIKE, STRONG, Inline, Link
 from vantage.text.sanitize import one_line, sanitize
@@ -72,11 +73,9 @@ def slice_runs(runs: Iterable[Run], start: int, end: int) -> Runs:
 def merged(runs: Iterable[Run]) -> Runs:
     """The runs with neighbours of the same kind in one, and none empty."""
     out: Runs = []
-    for run in runs:
-        if out and out[-1] == msgspec.structs.replace(run, text=out[-1].text):
-            out[-1] = msgspec.structs.replace(run, text=out[-1].text + run.text)
-        elif run.text:
-            out.append(run)
+    for _, same in groupby([run for run in runs if run.text], lambda run: (run.marks, run.url, run.markup)):
+        alike = list(same)
+        out.append(alike[0] if len(alike) == 1 else msgspec.structs.replace(alike[0], text=text_of(alike)))
     return out
 
 
@@ -278,6 +277,8 @@ def _close_link(out: Runs, link: Link, start: int) -> None:
         out.append(Run(address, 0, url))
     elif url is None and address and words != address:
         out.append(Run(f" ({address})"))
+    elif url is not None and shows_another(words, link.url):
+        out.append(Run(f" ({real_address(address)})"))
 
 
 def _append_image(out: Runs, image: nodes.Image, url: str | None) -> None:
@@ -287,6 +288,8 @@ def _append_image(out: Runs, image: nodes.Image, url: str | None) -> None:
     address = one_line(image.url)
     if remote is None and address and not address.startswith("data:"):
         out.append(Run(f" ({address})"))
+    elif remote is not None and url is None and shows_another(image.alt, remote):
+        out.append(Run(f" ({real_address(remote)})"))
 
 
 def runs_of_line(line: Line) -> Runs:
@@ -297,6 +300,8 @@ def runs_of_line(line: Line) -> Runs:
         marks = STRONG * style.bold | EMPHASIS * style.italic | STRIKE * style.strike
         url = _linkable(style.link) if style.link else None
         out.append(Run(sanitize(span.text).replace("\n", " "), marks, url))
+        if url is not None and shows_another(span.text, url):
+            out.append(Run(f" ({real_address(url)})"))
     return [run for run in out if run.text]
 
 

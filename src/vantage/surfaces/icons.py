@@ -1,7 +1,7 @@
 """Icons by name: one neutral vocabulary, and what each surface draws for it.
 
 A glyph takes one cell and has no emoji form, so that no terminal draws it wider than it is counted. Pictures for the
-web are strokes on a grid of 16 by 16. Names of SF Symbols lead to the same icons; a name nobody knows is a dot.
+web are strokes on a grid of 16 by 16. Names of SF Symbols lead to the same icons; an unknown name is a dot.
 """
 
 from functools import lru_cache

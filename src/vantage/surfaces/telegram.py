@@ -18,7 +18,6 @@ from vantage.surfaces.chat_text import (
     Feed,
     Run,
     Runs,
-    slice_runs,
     text_of,
     trimmed,
     utf16,
@@ -60,7 +59,7 @@ def _limit(context: PresentationContext) -> int:
 
 
 def _chunks(row: ChatRow, context: PresentationContext) -> list[Chunk]:
-    """The head, its body directly below it; or a message with the mark of who says it before it."""
+    """The head with its body directly below it; or a message behind the mark of its speaker."""
     body = flow(row.parts, marking_of(context))
     if row.head:
         first = [msgspec.structs.replace(body[0], tight=True)] if body else []
@@ -149,19 +148,19 @@ def _few_entities(chunk: Chunk) -> list[Chunk]:
     """The chunk in parts that need fewer entities than a message may have, cut at line ends where there are any."""
     out = []
     runs = chunk.runs
-    while sum([_weight(run) for run in runs]) >= MAX_ENTITIES:
-        weight = position = cut = 0
-        for run in runs:
-            weight += _weight(run)
-            if weight >= MAX_ENTITIES:
-                break
-            position += len(run.text)
-            if "\n" in run.text:
-                cut = position
-        cut = cut or position
-        out.append(msgspec.structs.replace(chunk, runs=slice_runs(runs, 0, cut)))
-        runs = slice_runs(runs, cut, sum([len(run.text) for run in runs]))
-    return [*out, msgspec.structs.replace(chunk, runs=runs)]
+    start = cut = weight = index = 0
+    """Where the part begins, the last line end in it, what it weighs so far, and the run that is looked at."""
+    while index < len(runs):
+        weight += _weight(runs[index])
+        if weight >= MAX_ENTITIES:
+            cut = index = cut if cut > start else index
+            out.append(msgspec.structs.replace(chunk, runs=runs[start:cut]))
+            start, weight = cut, 0
+            continue
+        index += 1
+        if "\n" in runs[index - 1].text:
+            cut = index
+    return [*out, msgspec.structs.replace(chunk, runs=runs[start:])] if out else [chunk]
 
 
 def _weight(run: Run) -> int:

@@ -1,32 +1,44 @@
 """One terminal: raw bytes and journal records in; spool, blocks, events and replies out.
 
-A pure function of the two files: fed again, in whatever chunks, it says the same. `Terminal.feed` is the pipeline.
+A pure function of the two files: the same bytes in any chunks give the same. `TerminalCore.feed` is the pipeline.
 """
+
+from collections.abc import Callable
+from typing import ClassVar
 
 import msgspec
 
-from vantage.events import AgentBlockBegin, AgentBlockEnd, Event, PtyGap, PtyState
+from vantage.events import Event, PtyGap, PtyState
 from vantage.terminal import modes
-from vantage.terminal.blocks import MOST_MARKS, Block, Origin, Reason, Span, block_id
-from vantage.terminal.drawing import Drawing
+from vantage.terminal.block_events import begin_event, end_event
 from vantage.terminal.journal import Record
-from vantage.terminal.marks import Mark, Marks
-from vantage.terminal.reading import fold
-from vantage.terminal.screen import Screen
-from vantage.terminal.spool import Spool
-from vantage.terminal.state import Asked, Pending, State, Step
+from vantage.terminal.modes import NO_SHELL, Happening, Phase
+from vantage.terminal.output.blocks import MOST_MARKS, Block, ByteRange, Origin, Reason, block_id
+from vantage.terminal.output.marks import Mark, Marks
+from vantage.terminal.output.reading import fold
+from vantage.terminal.output.spool import Spool
+from vantage.terminal.screen.drawing import Drawing
+from vantage.terminal.screen.screen import Screen
+from vantage.terminal.state import Continuation, Pending, State, Step
 
 _MOST_ECHO = 8192
 _PROMPT_MARKS = ("D", "A", "B")
+EDITOR_BEGINS = b"\x1b[?2004h"
+"""What bash's editor prints before its prompt."""
 
 
-class Terminal:
-    """Feed it `output.raw` in order, and each record of `output.index` at its place."""
+class TerminalCore:
+    """Feed it `output.raw` in order, and each record of `output.index` at its place.
+
+    It has more than 20 methods, because bytes, marks and records move one state through one mode table: a method per
+    kind of record (`_ON_RECORD`), a method per transition, and the pipeline that calls them in order. Text, marks and
+    the screen are objects of their own (`Spool`, `Marks`, `Drawing`).
+    """
 
     def __init__(self, state: State | None = None, screen: Screen | None = None) -> None:
         self.state = state or State()
         self._drawing = Drawing(screen, self.state)
-        self._marks = Marks(self.state.secret, self.state.raw, self.state.held)
+        self._marks = Marks(self.state.secret, self.state.raw, self.state.held, self.state.spelled)
         self._spool = Spool(self.state.spool)
         self._passed = self.state.raw - len(self.state.held)
         """Where in the raw output the next byte that is passed on stands."""
@@ -35,12 +47,12 @@ class Terminal:
     def checkpoint(self) -> State:
         """The state as a value; the screen has its own (`Screen.encode`)."""
         state = self.state
-        state.held = self._marks.held
+        state.held, state.spelled = self._marks.held, self._marks.spelled
         state.spool = self._spool.state()
         self._drawing.save()
         return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=State)
 
-    # what is asked of it
+    # State
 
     @property
     def screen(self) -> Screen | None:
@@ -51,8 +63,13 @@ class Terminal:
         self._drawing.screen = screen
 
     @property
+    def screen_as_it_is(self) -> Screen | None:
+        """The screen without the output that waits to be drawn on it: to close it, or to draw another one."""
+        return self._drawing.as_it_is
+
+    @property
     def drawn(self) -> int:
-        """What drawing its screen again would cost, in bytes."""
+        """How many bytes must be fed to draw its screen again."""
         return self._drawing.drawn
 
     @property
@@ -70,10 +87,10 @@ class Terminal:
         active = self.state.block or self.state.pending
         return modes.mode(self.state.phase, interactive=active is not None and active.origin == "interactive")
 
-    # what happens to it
+    # Input
 
     def feed(self, data: bytes) -> Step:
-        """The bytes behind those it has seen."""
+        """The bytes after those it has seen."""
         self.state.raw += len(data)
         for piece in self._marks.split(data):
             if isinstance(piece, Mark):
@@ -84,9 +101,8 @@ class Terminal:
 
     def record(self, record: Record) -> Step:
         """A record of the journal whose place is here."""
-        name = _RECORDS.get(record.t)
-        if name is not None:
-            getattr(self, name)(record)
+        if on_record := self._ON_RECORD.get(record.t):
+            on_record(self, record)
         return self._take()
 
     def _take(self) -> Step:
@@ -100,6 +116,8 @@ class Terminal:
         if state.block is None and state.pending is not None and state.pending.lines:
             data = self._skip_echo(state.pending, data)
             self._drawing.not_plain()
+        if state.block is None and state.pending is not None and not state.pending.lines:
+            state.pending.tail = (state.pending.tail + data)[-len(EDITOR_BEGINS) :]
         self._passed += len(data)
         added = self._spool.add(data)
         self._step.spool += added
@@ -107,14 +125,15 @@ class Terminal:
             self._drawing.not_plain()
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
-        elif state.pending is None and state.phase == "idle":
+        elif state.pending is None and state.phase is Phase.IDLE:
             state.echo = (state.echo + added)[:_MOST_ECHO]
         self._spool.alternate = False
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
-        """A command that never begins (a syntax error) prints behind its echo, which has as many lines as it has.
+        """Adds the echo of a command to the spool, so that its block begins after it; returns the rest of `data`.
 
-        Takes in one line at a time: not every line end of the raw output is one of the spool's. Returns the rest.
+        A command that never begins (a syntax error) prints after its echo, which has as many lines as the command.
+        Lines are added one at a time: not every line end of the raw output is one of the spool's.
         """
         at = 0
         while pending.lines and (end := data.find(b"\n", at) + 1):
@@ -139,25 +158,44 @@ class Terminal:
                 self._command_over(mark)
             if mark.cwd is not None:
                 state.cwd = mark.cwd
-            if mark.kind == "B" and state.phase in ("starting", "prompting"):
+            if mark.kind == "B" and state.phase in (Phase.STARTING, Phase.PROMPTING):
                 self._ready()
-        elif mark.cycle == state.cycle and mark.kind == "C" and state.phase in ("idle", "sent", "prompting"):
+            elif mark.kind == "A" and self._prompted_again():
+                self._asks_more(mark)
+        elif mark.kind == "K":
+            state.pokes_read += 1
+        elif (
+            mark.cycle == state.cycle and mark.kind == "C" and state.phase in (Phase.IDLE, Phase.SENT, Phase.PROMPTING)
+        ):
             self._begin(mark)
-        elif mark.cycle == state.cycle and mark.kind == "P" and self._runs_given() and state.asked is None:
-            state.asked = Asked(self._spool.length, mark.start)
-            self._step.asks_more = True
+        elif mark.cycle == state.cycle and mark.kind == "P" and self._runs_given():
+            self._asks_more(mark)
         if state.block is not None and len(state.block.marks) < MOST_MARKS and mark.start >= state.block.raw.start:
-            state.block.marks.append(Span(mark.start, mark.end))
+            state.block.marks.append(ByteRange(mark.start, mark.end))
+
+    def _prompted_again(self) -> bool:
+        """Whether the shell's editor begins anew after it took a command: bash shows its last prompt for `[[ a ==`.
+
+        An editor that only draws its prompt again has not begun anew.
+        """
+        pending = self.state.pending
+        return self.state.phase is Phase.SENT and pending is not None and pending.tail == EDITOR_BEGINS
+
+    def _asks_more(self, mark: Mark) -> None:
+        """The shell wants the rest of a command that has none."""
+        if self.state.asked is None:
+            self.state.asked = Continuation(self._spool.length, mark.start)
+            self._step.asks_more = True
 
     def _runs_given(self) -> bool:
-        """Whether the shell works on a command that came whole, so that nobody will type the rest."""
+        """Whether the shell works on a command that a client gave whole, so that no rest will be typed."""
         active = self.state.pending or self.state.block
         return active is not None and active.origin != "typed"
 
     def _ready(self) -> None:
         self._step.spool += self._spool.prompt()
         self.state.echo = b""
-        self.state.phase = modes.after(self.state.phase, "ready")
+        self.state.phase = modes.after(self.state.phase, Happening.READY)
         self._step.ready = True
 
     def _begin(self, mark: Mark | None) -> None:
@@ -165,11 +203,11 @@ class Terminal:
         state = self.state
         pending, state.pending = state.pending, None
         if mark is not None:
-            state.asked = None  # somebody gave the rest
+            state.asked = None  # the rest was typed
         spool, raw, ts = self._spool.length, self._passed, state.now
         if mark is None and pending is not None:
             spool, raw, ts = pending.spool, pending.raw, pending.ts
-            if state.asked is not None:  # nothing ran: what is behind the echo is the shell's question
+            if state.asked is not None:  # nothing ran: the output after the echo is the shell's question
                 spool, raw = state.asked.spool, state.asked.raw
         elif mark is not None and mark.ts is not None:
             ts = round(mark.ts)
@@ -181,37 +219,27 @@ class Terminal:
             cwd=mark.cwd if mark and mark.cwd is not None else state.cwd,
             origin=pending.origin if pending else "typed",
             ts_begin=ts,
-            spool=Span(spool, spool),
-            raw=Span(raw, raw),
+            spool=ByteRange(spool, spool),
+            raw=ByteRange(raw, raw),
             shell_id=state.shell_id,
             session_id=pending.session if pending else None,
             exec_id=pending.id if pending else None,
         )
         state.started_at = mark.ts if mark else None
-        state.phase = modes.after(state.phase, "began")
+        state.phase = modes.after(state.phase, Happening.BEGAN)
         self._step.begun.append(state.block)
-        self._event(
-            AgentBlockBegin(
-                block_id=state.block.block_id,
-                block_seq=state.block.seq,
-                cmd=state.block.cmd,
-                cwd=state.block.cwd,
-                session_id=state.block.session_id,
-                origin=state.block.origin,
-                ts=ts,
-                raw_offset=self._passed,
-            )
-        )
+        self._event(begin_event(state.block, self._passed))
 
     def _typed(self, mark: Mark | None) -> str:
-        """A command that somebody typed: as the shell gives it, else as it was echoed."""
+        """The text of a command that a person typed: as the shell gives it, else as it was echoed."""
         if mark is not None and mark.cmd is not None:
             return mark.cmd
         return fold(self.state.echo.decode("utf-8", "ignore")).strip()
 
     def _command_over(self, mark: Mark) -> None:
         state = self.state
-        if state.pending is not None and state.phase == "sent" and state.block is None and self._refused():
+        state.unhooked = False
+        if state.pending is not None and state.phase is Phase.SENT and state.block is None and self._refused():
             self._begin(None)
         if state.block is not None:
             if state.asked is not None:
@@ -220,12 +248,12 @@ class Terminal:
                 self._end(state.ending or "mark", mark.status, mark)
         if mark.status is not None:
             state.last_exit_code = mark.status
-        state.phase = modes.after(state.phase, "ended")
+        state.phase = modes.after(state.phase, Happening.ENDED)
 
     def _refused(self) -> bool:
         """Whether a prompt ends a command that was given and never began.
 
-        In sh every one begins: a prompt before that is the answer to a line that somebody typed.
+        In sh every command begins: a prompt before that answers a line that a person typed.
         """
         return self.state.kind != "sh" or self.state.asked is not None
 
@@ -245,28 +273,18 @@ class Terminal:
         block.duration_ms = round(max(ts - begun, 0.0), 3)
         block.exit_code = exit_code
         block.done_because = reason
-        block.spool = Span(min(block.spool.start, spool_end), spool_end)
-        block.raw = Span(min(block.raw.start, raw_end), raw_end)
+        block.spool = ByteRange(min(block.spool.start, spool_end), spool_end)
+        block.raw = ByteRange(min(block.raw.start, raw_end), raw_end)
         block.marks = [span for span in block.marks if span.end <= raw_end]
         state.block = None
         state.asked = None
         state.ending = None
         state.started_at = None
-        state.awaiting_secret = False  # whatever asked for one is over
+        state.awaiting_secret = False  # the command that asked for one is over
         if state.pending is not None:  # typed ahead: what came so far belongs to this block
             state.pending.raw, state.pending.spool = self._passed, self._spool.length
         self._step.ended.append(block)
-        self._event(
-            AgentBlockEnd(
-                block_id=block.block_id,
-                exit_code=block.exit_code,
-                done_because=reason,
-                duration_ms=block.duration_ms,
-                bytes=block.size,
-                ts=block.ts_end,
-                raw_offset=self._passed,
-            )
-        )
+        self._event(end_event(block, reason, block.ts_end, self._passed))
 
     def _event(self, event: Event) -> None:
         self._step.events.append(event)
@@ -283,16 +301,16 @@ class Terminal:
             )
         )
 
-    # records
+    # Records
 
     def _on_output_time(self, record: Record) -> None:
         self.state.now = record.ts
 
     def _on_shell(self, record: Record) -> None:
         state = self.state
-        if state.phase not in ("none", "exited"):
+        if state.phase not in NO_SHELL:
             self._gone("lost", None, record)
-        if state.phase != "none":
+        if state.phase is not Phase.NONE:
             self._drawing.fresh_shell()
         state.shell_id = record.shell_id
         state.kind = record.kind
@@ -300,11 +318,13 @@ class Terminal:
         state.pid = record.pid
         state.cwd = record.cwd
         state.cycle = -1
+        state.unhooked = False
         state.pending = None
         state.ending = None
         state.now = record.ts
-        state.phase = modes.after(state.phase, "started")
+        state.phase = modes.after(state.phase, Happening.STARTED)
         self._marks.secret = record.secret
+        self._spool.follow(record.spool)
         self._on_size(record)
         self._state_event(record.ts)
 
@@ -322,7 +342,7 @@ class Terminal:
             lines=record.cmd.rstrip("\n").count("\n") + 1,
         )
         state.now = record.ts
-        state.phase = modes.after(state.phase, "typed")
+        state.phase = modes.after(state.phase, Happening.TYPED)
 
     def _on_size(self, record: Record) -> None:
         self.state.cols, self.state.rows = record.cols, record.rows
@@ -336,7 +356,7 @@ class Terminal:
 
     def _gone(self, reason: Reason, status: int | None, record: Record) -> None:
         state = self.state
-        if state.phase in ("none", "exited"):
+        if state.phase in NO_SHELL:
             return
         self._settle_held()
         state.now = record.ts
@@ -345,7 +365,7 @@ class Terminal:
         if state.pending is not None:
             self._begin(None)
             self._end(reason, status, None)
-        state.phase = modes.after(state.phase, "gone")
+        state.phase = modes.after(state.phase, Happening.GONE)
         state.pid = None
         state.awaiting_secret = False
         state.foreground = None
@@ -373,21 +393,32 @@ class Terminal:
     def _on_reset(self, record: Record) -> None:  # noqa: ARG002
         self.state.ending = "reset"
 
+    def _on_unhooked(self, record: Record) -> None:
+        """The shell's hooks do not run any more: no mark will end the command."""
+        state = self.state
+        state.now = record.ts
+        state.unhooked = True
+        if state.pending is not None and state.block is None:
+            self._begin(None)
+        if state.block is not None:
+            self._end("lost", None, None)
+        state.phase = modes.after(state.phase, Happening.ENDED)
+
     def _on_gap(self, record: Record) -> None:
         gap = PtyGap(start=record.start, end=record.end, why=record.why, ts=record.ts, raw_offset=self.state.raw)
         self._step.gaps.append(gap)
         self._event(gap)
 
-
-_RECORDS = {
-    "out": "_on_output_time",
-    "shell": "_on_shell",
-    "exec": "_on_exec",
-    "size": "_on_size",
-    "exit": "_on_exit",
-    "lost": "_on_lost",
-    "state": "_on_state",
-    "end": "_on_end",
-    "reset": "_on_reset",
-    "gap": "_on_gap",
-}
+    _ON_RECORD: ClassVar[dict[str, Callable[["TerminalCore", Record], None]]] = {
+        "out": _on_output_time,
+        "shell": _on_shell,
+        "exec": _on_exec,
+        "size": _on_size,
+        "exit": _on_exit,
+        "lost": _on_lost,
+        "state": _on_state,
+        "end": _on_end,
+        "reset": _on_reset,
+        "unhooked": _on_unhooked,
+        "gap": _on_gap,
+    }

@@ -19,6 +19,8 @@ class Record(msgspec.Struct, frozen=True):
     """Milliseconds since the epoch."""
     shell_id: str = ""
     kind: str = ""
+    spool: int = 1
+    """The rule of the spool (`output.movement`)."""
     secret: str = ""
     pid: int | None = None
     cols: int = 0

@@ -1,52 +1,108 @@
 """The mode table: what a shell can be doing, and what may happen then.
 
-A phase is finer than a mode: an agent sees `idle`, `block_running`, `interactive` and `exited`. What the table does not
-have is not an error of anyone's (Ctrl-C at an empty prompt ends a command that never began): it changes nothing.
+A phase is finer than a mode: an agent sees `idle`, `block_running`, `interactive` and `exited`. `TRANSITIONS` lists
+every pair of phase and happening that can occur, also those that change nothing: records and marks come late, twice or
+not at all. `after` raises on any other pair, because then `TerminalCore` and not the shell is wrong.
 """
 
+from enum import StrEnum
 from typing import Literal
 
-Phase = Literal["none", "starting", "idle", "sent", "running", "prompting", "exited"]
-"""
-`none`       no shell was started yet
-`starting`   it reads its rc files
-`idle`       the prompt is ready for input
-`sent`       a command was typed, the shell has not begun it
-`running`    the shell began it
-`prompting`  it ended, the prompt is being printed
-`exited`     the shell is gone
-"""
-Happening = Literal["started", "typed", "began", "ended", "ready", "gone"]
+
+class Phase(StrEnum):
+    """The values are those of checkpoints."""
+
+    NONE = "none"
+    """No shell was started yet."""
+    STARTING = "starting"
+    """The shell reads its rc files."""
+    IDLE = "idle"
+    """The prompt is ready for input."""
+    SENT = "sent"
+    """A command was typed, and the shell has not begun it."""
+    RUNNING = "running"
+    """The shell began the command."""
+    PROMPTING = "prompting"
+    """The command ended, and the shell prints its prompt."""
+    EXITED = "exited"
+    """The shell is gone."""
+
+
+class Happening(StrEnum):
+    STARTED = "started"
+    """The host started a shell."""
+    TYPED = "typed"
+    """The host typed a command for a client."""
+    BEGAN = "began"
+    """A block begins."""
+    ENDED = "ended"
+    """The shell reports a new prompt, or its hooks no longer run."""
+    READY = "ready"
+    """The prompt was printed whole."""
+    GONE = "gone"
+    """The shell exited, or the host lost it."""
+
+
 Mode = Literal["idle", "block_running", "interactive", "exited"]
 
-TRANSITIONS: dict[tuple[Phase, Happening], Phase] = {
-    ("none", "started"): "starting",
-    ("exited", "started"): "starting",
-    ("starting", "ended"): "prompting",
-    ("starting", "ready"): "idle",
-    ("starting", "typed"): "sent",
-    ("prompting", "ready"): "idle",
-    ("prompting", "typed"): "sent",
-    ("prompting", "began"): "running",
-    ("prompting", "ended"): "prompting",
-    ("idle", "typed"): "sent",
-    ("idle", "began"): "running",
-    ("idle", "ended"): "prompting",
-    ("sent", "began"): "running",
-    ("sent", "ended"): "prompting",
-    ("running", "ended"): "prompting",
-    **{(phase, "gone"): "exited" for phase in ("starting", "idle", "sent", "running", "prompting")},
+TRANSITIONS: dict[Phase, dict[Happening, Phase]] = {
+    Phase.NONE: {
+        Happening.STARTED: Phase.STARTING,
+        Happening.TYPED: Phase.NONE,
+        Happening.BEGAN: Phase.NONE,
+        Happening.ENDED: Phase.NONE,
+    },
+    Phase.STARTING: {
+        Happening.TYPED: Phase.SENT,
+        Happening.ENDED: Phase.PROMPTING,
+        Happening.READY: Phase.IDLE,
+        Happening.GONE: Phase.EXITED,
+    },
+    Phase.IDLE: {
+        Happening.TYPED: Phase.SENT,
+        Happening.BEGAN: Phase.RUNNING,
+        Happening.ENDED: Phase.PROMPTING,
+        Happening.GONE: Phase.EXITED,
+    },
+    Phase.SENT: {  # never gone: the command that was typed begins before it ends with the shell
+        Happening.TYPED: Phase.SENT,
+        Happening.BEGAN: Phase.RUNNING,
+        Happening.ENDED: Phase.PROMPTING,
+    },
+    Phase.RUNNING: {
+        Happening.TYPED: Phase.RUNNING,
+        Happening.BEGAN: Phase.RUNNING,
+        Happening.ENDED: Phase.PROMPTING,
+        Happening.GONE: Phase.EXITED,
+    },
+    Phase.PROMPTING: {
+        Happening.TYPED: Phase.SENT,
+        Happening.BEGAN: Phase.RUNNING,
+        Happening.ENDED: Phase.PROMPTING,
+        Happening.READY: Phase.IDLE,
+        Happening.GONE: Phase.EXITED,
+    },
+    Phase.EXITED: {
+        Happening.STARTED: Phase.STARTING,
+        Happening.TYPED: Phase.EXITED,
+        Happening.BEGAN: Phase.EXITED,
+        Happening.ENDED: Phase.EXITED,
+    },
 }
 
-EXPECTS_COMMAND: frozenset[Phase] = frozenset({"none", "starting", "idle", "prompting", "exited"})
+NO_SHELL = frozenset({Phase.NONE, Phase.EXITED})
+EXPECTS_COMMAND = frozenset({Phase.NONE, Phase.STARTING, Phase.IDLE, Phase.PROMPTING, Phase.EXITED})
 """Where a command may be given: it waits for the prompt, or for a fresh shell."""
 
 
 def after(phase: Phase, happening: Happening) -> Phase:
-    return TRANSITIONS.get((phase, happening), phase)
+    row = TRANSITIONS[phase]
+    if happening not in row:
+        raise RuntimeError(f"{happening} while the shell is {phase}: expected {', '.join(row)}")
+    return row[happening]
 
 
 def mode(phase: Phase, *, interactive: bool) -> Mode:
-    if phase in ("sent", "running"):
+    if phase in (Phase.SENT, Phase.RUNNING):
         return "interactive" if interactive else "block_running"
-    return "exited" if phase == "exited" else "idle"
+    return "exited" if phase is Phase.EXITED else "idle"

@@ -1,11 +1,11 @@
-"""What a terminal remembers, and what some bytes or records brought about: values only."""
+"""The state of a terminal, and the step that some bytes or records lead to: values only."""
 
 import msgspec
 
 from vantage.events import Event, PtyGap
-from vantage.terminal import modes
-from vantage.terminal.blocks import Block, Origin, Reason
-from vantage.terminal.spool import SpoolState
+from vantage.terminal.modes import Phase
+from vantage.terminal.output.blocks import Block, Origin, Reason
+from vantage.terminal.output.spool import SpoolState
 
 DEFAULT_COLS, DEFAULT_ROWS = 120, 40
 
@@ -16,10 +16,12 @@ class Reply(msgspec.Struct, frozen=True):
     query: int
     data: bytes
     asked: int
+    phase: Phase = Phase.RUNNING
+    """What the shell was doing when it was asked."""
 
 
 class Step(msgspec.Struct):
-    """What some bytes or records brought about."""
+    """What some bytes or records led to."""
 
     spool: bytes = b""
     """Added to the spool, which began at `spool_from`."""
@@ -34,7 +36,7 @@ class Step(msgspec.Struct):
     journal: int = 0
     """Where in the journal the record that brought it ends; 0 for output."""
     checkpointed: bool = False
-    """Whoever keeps what is derived wrote a checkpoint behind it."""
+    """The derivation wrote a checkpoint after this step."""
     asks_more: bool = False
     """The shell asks for the rest of a command that has none: it should be cancelled."""
 
@@ -50,10 +52,12 @@ class Pending(msgspec.Struct):
     raw: int
     ts: int
     lines: int
-    """Line ends of its echo that are still to come: behind them is what the shell says."""
+    """Line ends of its echo that are still to come: the shell's own output follows them."""
+    tail: bytes = b""
+    """The last bytes of the shell's own output."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Continuation(msgspec.Struct, frozen=True):
     """Where output ends and a continuation prompt begins."""
 
     spool: int
@@ -65,8 +69,10 @@ class State(msgspec.Struct):
 
     raw: int = 0
     held: bytes = b""
+    spelled: int = 0
+    """How many characters of the shell's secret the last bytes of the program spell."""
     spool: SpoolState = msgspec.field(default_factory=SpoolState)
-    phase: modes.Phase = "none"
+    phase: Phase = Phase.NONE
     shell_id: str = ""
     kind: str = ""
     secret: str = ""
@@ -84,9 +90,13 @@ class State(msgspec.Struct):
     block: Block | None = None
     blocks: int = 0
     last_exit_code: int | None = None
-    asked: Asked | None = None
+    asked: Continuation | None = None
     """Where the shell asked for the rest of a command that was given whole."""
     ending: Reason | None = None
+    pokes_read: int = 0
+    """Pokes that the shell has answered."""
+    unhooked: bool = False
+    """The shell no longer says when a command begins and ends."""
     awaiting_secret: bool = False
     foreground: str | None = None
     echo: bytes = b""

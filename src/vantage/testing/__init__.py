@@ -1,4 +1,4 @@
-"""For tests of what is built on Vantage: a terminal whose programs are Python functions, and what a screen shows.
+"""For tests of programs built on Vantage: a terminal whose programs are Python functions, and a screen's text.
 
     async def installer(pty):
         pty.print("Go on? [y/n] ")
@@ -19,8 +19,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vantage.conversation.manager import Manager
-from vantage.conversation.verbs import AgentTerminal
-from vantage.terminal.screen import Screen
+from vantage.conversation.verbs.agent_terminal import AgentTerminal
+from vantage.terminal.screen.screen import Screen
 from vantage.testing.host import FakeHost
 from vantage.testing.shell import FakePty, Program, on_a_terminal
 
@@ -61,7 +61,7 @@ async def fake_terminal(
     known = {name: says(program) if isinstance(program, str) else program for name, program in programs.items()}
     host = FakeHost(known)
     with tempfile.TemporaryDirectory(prefix="vantage-fake-") as place:
-        shell = Path(place, "bash")  # somebody looks whether there is one; nobody runs it
+        shell = Path(place, "bash")  # its presence is checked; it is never run
         shell.touch(0o700)
         async with Manager(Path(place), connect=host.reached) as manager:
             conversation = manager.create(

@@ -1,38 +1,57 @@
-"""Who answers in place of the PTY host, for terminals that have no processes."""
+"""Answers in place of the PTY host, for terminals that have no processes."""
 
 import asyncio
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from vantage.conversation.host import Host, refusal
+from vantage.conversation.live.host.client import HostClient, refusal
 from vantage.ptyhost.protocol import Code, Happening, decode_data
 from vantage.testing.shell import PID, FakeShell, Program
 
 _Fields = dict[str, Any]
 
 
-class FakeHost(Host):
-    """Takes the requests of `vantage.ptyhost.ops`, each by the method of its name."""
+class FakeHost(HostClient):
+    """Answers the requests of `vantage.ptyhost.ops`, each by the function that its table has for the operation.
+
+    One method for each operation, hence their number.
+    """
 
     def __init__(self, programs: Mapping[str, Program]) -> None:
         super().__init__()
         self.pid = PID
         self.failures: list[Exception] = []
-        """What programs have raised."""
+        """Exceptions that programs have raised."""
         self._programs = programs
         self._shells: dict[str, FakeShell] = {}
+        self._ops: dict[str, Callable[[_Fields], _Fields | None]] = {
+            "list": self._list,
+            "attach": self._attach,
+            "open": self._open,
+            "input": self._input,
+            "reply": self._reply,
+            "state": self._state,
+            "awaits": self._awaits,
+            "journal": self._journal,
+            "resize": self._resize,
+            "interrupt": self._interrupt,
+            "signal": self._signal,
+            "kill": self._kill,
+            "punch": self._punch,
+            "forget": self._forget,
+        }
 
-    async def reached(self, home: Path) -> Host:  # noqa: ARG002
-        """In place of a connection."""
+    async def reached(self, home: Path) -> HostClient:  # noqa: ARG002
+        """Returns itself: it takes the place of a connection to a host."""
         return self
 
     def ask(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         try:
-            said = getattr(self, f"_{op}")(fields) or {}
-        except Exception as error:  # noqa: BLE001 -- whoever asked is told
+            said = self._ops[op](fields) or {}
+        except Exception as error:  # noqa: BLE001 -- the caller gets it as an answer
             answer.set_exception(error)
         else:
             if fields.get("answer") != "failure":
@@ -87,20 +106,37 @@ class FakeHost(Host):
         elif fields["check"] == "secret" and not shell.asks_for_secret:
             raise refusal(Code.NO_SECRET_PROMPT, "the program does not ask for a secret. Nothing was typed")
         else:
-            shell.type(data)
+            shell.input.type(data)
         return {"written": len(data)}
 
     def _reply(self, fields: _Fields) -> _Fields:
         shell = self._living(fields)
         shell.answered = fields["query"]
         shell.record({"t": "reply", "query": fields["query"]})
-        shell.type(decode_data(fields["data"]))
+        shell.input.type(decode_data(fields["data"]))
         return {"sent": True}
 
     def _state(self, fields: _Fields) -> _Fields:
         shell = self._living(fields)
         shell.settle(fields.get("awaiting_secret", shell.asks_for_secret))
         return {"alive": True, "pid": PID, "isig": True, "cwd": shell.cwd, **shell.settings()}
+
+    def _awaits(self, fields: _Fields) -> _Fields:
+        shell = self._living(fields)
+        settings, waits = shell.settings(), shell.input.waits
+        what = "secret" if shell.asks_for_secret else "line" if settings["canonical"] else "key"
+        return {
+            "waits": "yes" if waits else "no",
+            "why": "read" if waits else "elsewhere",
+            "offset": shell.log.offset,
+            "what": what if waits else None,
+            "process": settings["foreground"],
+            "pid": settings["foreground_pid"],
+            "call": "read" if waits else "",
+            "echo": settings["echo"],
+            "canonical": settings["canonical"],
+            "line_editor": False,
+        }
 
     def _journal(self, fields: _Fields) -> None:
         self._shell(fields).record(fields["record"])

@@ -1,4 +1,4 @@
-"""A terminal that is none: a line discipline, and a shell that runs Python functions.
+"""A fake terminal: a line discipline, and a shell that runs Python functions.
 
 It prints the marks that the hooks of a real shell print, and keeps the same two files as the PTY host does.
 """
@@ -8,21 +8,20 @@ import os
 import shlex
 import signal
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from vantage.ptyhost import shells
-from vantage.ptyhost.journal import Journal
 from vantage.ptyhost.protocol import Happening
+from vantage.ptyhost.terminal.journal import Journal
+from vantage.testing.line_discipline import LineDiscipline
 
 PID = 1 << 30
-"""Of what is not there: larger than any real one, so that nobody real is meant."""
+"""The id of a process that does not exist: larger than any real one."""
 _UNKNOWN = 127
 _SIGNALLED = 128
-_ENTER, _EOF, _ERASE, _INTERRUPT = b"\r\n", b"\x04", b"\x7f\b", b"\x03"
 
 Program = Callable[["FakePty"], Awaitable[int | None]]
 """Talks to its terminal and returns its exit code; none is 0."""
@@ -58,23 +57,23 @@ class FakePty:
         return await self._line(echo=True)
 
     async def secret(self, prompt: str = "Password: ") -> str:
-        """The same, unseen."""
-        self._shell.read_lines(echo=False)
+        """The next line that is typed, without an echo. Raises EOFError at Ctrl-D."""
+        self._shell.input.read_lines(echo=False)
         self.print(prompt)
         try:
             return await self._line(echo=False)
         finally:
             self.print("\n")
-            self._shell.read_lines(echo=True)
+            self._shell.input.read_lines(echo=True)
 
     async def key(self) -> bytes:
-        """What is typed next, at once and without an echo: one key, or as much as was sent together."""
-        self._shell.read_keys()
-        return await self._shell.typed()
+        """The next input, without an echo and without waiting for Enter: one key, or all that was sent together."""
+        self._shell.input.read_keys()
+        return await self._shell.input.typed()
 
     async def _line(self, *, echo: bool) -> str:
-        self._shell.read_lines(echo=echo)
-        line = await self._shell.typed()
+        self._shell.input.read_lines(echo=echo)
+        line = await self._shell.input.typed()
         if not line:
             raise EOFError
         return line.decode("utf-8", "replace").removesuffix("\n")
@@ -107,15 +106,12 @@ class FakeShell:
         self._running: asyncio.Task[int | None] | None = None
         self._command = ""
         self._ended_by = 0
-        self._echo = self._lines = True
-        self._line = b""
-        """What was typed of a line that is not over."""
-        self._ready: deque[bytes] = deque()
-        """Lines, or keys, that the program has not read; an empty one is the end of input."""
-        self._reader: asyncio.Future[bytes] | None = None
+        self.input = LineDiscipline(
+            self.show, lambda: self._running is not None, enter=self._run, interrupt=self.interrupt, leave=self._leave
+        )
 
     def start(self, folder: Path, record: dict[str, Any], cwd: str, size: tuple[int, int]) -> None:
-        """A fresh shell. Commands come through a file of its folder."""
+        """Starts a fresh shell. Commands come through a file in its folder."""
         self._folder, self._secret, self.cwd, self.size = folder, record["secret"], cwd, size
         self._cycle, self.alive, self._journaled = 0, True, {}
         self.answered = self.log.offset
@@ -123,7 +119,7 @@ class FakeShell:
         self._prompt(0)
 
     def end(self, status: int | None, number: int | None) -> None:
-        """The shell is gone, and with it whatever runs."""
+        """Ends the shell and the program that runs in it."""
         self.alive = False
         if self._running is not None:
             self._running.cancel()
@@ -143,21 +139,21 @@ class FakeShell:
         """As the host of a real terminal sees them."""
         running = self._running is not None
         return {
-            "echo": running and self._lines and self._echo,
-            "canonical": running and self._lines,
+            "echo": running and self.input.lines and self.input.echo,
+            "canonical": running and self.input.lines,
             "foreground": Path(_first_word(self._command)).name if running else "bash",
             "foreground_pid": PID + running,
         }
 
     def settle(self, known_secret: bool) -> None:
-        """Journals the settings where they are news, or to whoever has them wrong."""
+        """Journals the settings when they have changed, or when the client has others."""
         if (now := self.settings()) != self._journaled or known_secret != self.asks_for_secret:
             self._journaled = now
             self.record({"t": "state", **now})
 
     @property
     def asks_for_secret(self) -> bool:
-        return self._running is not None and self._lines and not self._echo
+        return self._running is not None and self.input.lines and not self.input.echo
 
     # the shell
 
@@ -168,20 +164,19 @@ class FakeShell:
 
     def _prompt(self, status: int) -> None:
         self._cycle += 1
-        self._line = b""
+        self.input.drop_line()
         self.show(self._mark("D", status) + self._mark("A") + b"$ " + self._mark("B"))
 
     def given(self, command: str) -> None:
-        """A command that came whole, through the shell's folder."""
+        """Runs a command that was handed over in a file of the shell's folder."""
         cwd = (self._folder / shells.COMMAND).read_bytes().split(b"\0")[0]
         self.cwd = os.fsdecode(cwd) or self.cwd
         self.show(on_a_terminal(command))
         self._run(command)
 
     def _run(self, command: str) -> None:
-        self._command, self._line, self._ended_by = command, b"", 0
-        self._ready.clear()
-        self._echo = self._lines = True
+        self._command, self._ended_by = command, 0
+        self.input.restart()
         self.show(b"\r\n" + self._mark("C"))
         word = _first_word(command)
         own = {"": self._nothing, "cd": self._cd, "exit": self._exit}
@@ -205,13 +200,19 @@ class FakeShell:
         self.end(int(code[0]) if code and code[0].isdigit() else 0, None)
         return 0
 
+    def _leave(self) -> None:
+        """Ctrl-D at the prompt."""
+        self.show(b"exit\r\n")
+        self.end(0, None)
+
     async def _unknown(self, pty: FakePty) -> int:
         known = ", ".join(map(repr, self._programs)) or "none"
         pty.print(f"fake_terminal: there is no program for {pty.command!r}; it was given: {known}\n")
         return _UNKNOWN
 
     def _over(self, task: "asyncio.Task[int | None]") -> None:
-        self._running = self._reader = None
+        self._running = None
+        self.input.drop_reader()
         failure = None if task.cancelled() else task.exception()
         if task.cancelled():
             status = _SIGNALLED + self._ended_by
@@ -226,78 +227,19 @@ class FakeShell:
             self._prompt(status)
 
     def signal(self, number: int) -> None:
-        """To the program that runs: whatever it waits for is cancelled, and if it lets that happen, it ends."""
+        """Interrupts the running program: its wait is cancelled, and it ends unless it catches that."""
         if self._running is not None:
             self._ended_by = number
             self._running.cancel()
 
     def interrupt(self) -> None:
-        self._ready.clear()
-        self._line = b""
+        self.input.drop_all()
         self.show(b"^C")
         if self._running is not None:
             self.signal(signal.SIGINT)
         else:
             self.show(b"\r\n")
             self._prompt(_SIGNALLED + signal.SIGINT)
-
-    # what is typed
-
-    def read_lines(self, *, echo: bool) -> None:
-        self._lines, self._echo = True, echo
-
-    def read_keys(self) -> None:
-        self._lines = False
-
-    async def typed(self) -> bytes:
-        if self._ready:
-            return self._ready.popleft()
-        self._reader = asyncio.get_running_loop().create_future()
-        return await self._reader
-
-    def _hand_over(self, data: bytes) -> None:
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(data)
-        else:
-            self._ready.append(data)
-
-    def type(self, data: bytes) -> None:
-        if self._running is not None and not self._lines:
-            self._hand_over(data)
-            return
-        for number in data:
-            self._type(bytes([number]))
-
-    def _type(self, key: bytes) -> None:
-        """One byte, as the terminal of a program that reads lines takes it, or the shell at its prompt."""
-        running = self._running is not None
-        if key == _INTERRUPT:
-            self.interrupt()
-        elif key in _ENTER:
-            line, self._line = self._line, b""
-            if running:
-                self._echoed(b"\r\n")
-                self._hand_over(line + b"\n")
-            else:
-                self._run(line.decode("utf-8", "replace"))
-        elif key == _EOF and running:
-            line, self._line = self._line, b""
-            self._hand_over(line)
-        elif key == _EOF:
-            if not self._line:
-                self.show(b"exit\r\n")
-                self.end(0, None)
-        elif key in _ERASE:
-            if self._line:
-                self._line = self._line.decode("utf-8", "replace")[:-1].encode()
-                self._echoed(b"\b \b")
-        else:
-            self._line += key
-            self._echoed(key)
-
-    def _echoed(self, data: bytes) -> None:
-        if self._echo or self._running is None:
-            self.show(data)
 
 
 def _first_word(command: str) -> str:

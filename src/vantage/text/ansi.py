@@ -7,7 +7,7 @@ from vantage.text.spans import Span
 from vantage.text.style import NORMAL, Style
 
 RESET = "\x1b[0m"
-_MOST_FRAMES = 4096
+_MAX_FRAMES = 4096
 
 
 class Encoder:
@@ -24,7 +24,7 @@ class Encoder:
         before, after = (f"\x1b[{codes}m", RESET) if codes else ("", "")
         if self._hyperlinks and style.link:
             before, after = f"\x1b]8;;{style.link}\x1b\\{before}", f"{after}\x1b]8;;\x1b\\"
-        if len(self._frames) >= _MOST_FRAMES:
+        if len(self._frames) >= _MAX_FRAMES:
             self._frames.clear()
         frame = self._frames[id(style)] = before, after, style
         return frame

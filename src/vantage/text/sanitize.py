@@ -48,6 +48,16 @@ def sanitize_output(text: str) -> str:
     return _UNSAFE_IN_OUTPUT.sub(_visible, text)
 
 
+def sanitize_cells(text: str) -> str:
+    """A row of a terminal's screen: every cell keeps its place, so what is unsafe is U+FFFD, or gone if it has no cell.
+
+    Of those characters a terminal gives a cell to interlinear annotation alone; the others mark the cell before them.
+    """
+    if text.isprintable() or _UNSAFE.search(text) is None:
+        return text
+    return _UNSAFE.sub(lambda match: "\ufffd" if "\ufff9" <= match[0] <= "\ufffb" else "", text)
+
+
 def one_line(text: str, tab_width: int = TAB_WIDTH) -> str:
     """`text` sanitised, on a single line without spaces around it."""
     text = sanitize(text, tab_width)

@@ -1,6 +1,6 @@
 """A span is text in one style; a line is spans side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -36,15 +36,28 @@ def slice_line(spans: Sequence[Span], start: int, end: int) -> Line:
     """Characters `start` to `end` of a line, in their styles."""
     if len(spans) == 1:
         return [Span(spans[0].text[start:end], spans[0].style)] if start < end else []
-    out: Line = []
-    position = 0
-    for span in spans:
-        after = position + len(span.text)
-        if after > start:
-            piece = span.text[max(start - position, 0) : end - position]
-            if piece:
-                out.append(Span(piece, span.style))
-        position = after
-        if position >= end:
-            break
-    return out
+    return next(slice_lines(spans, [(start, end)]))
+
+
+def slice_lines(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> Iterator[Line]:
+    """Each range of characters as a line. Ranges come in order and do not overlap, so every span is visited once."""
+    index = position = 0
+    """The span that is looked at, and where in the text it begins."""
+    count = len(spans)
+    for start, end in ranges:
+        out: Line = []
+        while index < count and position < end:
+            span = spans[index]
+            text = span.text
+            after = position + len(text)
+            if after > start:
+                if start <= position and after <= end:
+                    if text:
+                        out.append(span)
+                elif piece := text[max(start - position, 0) : end - position]:
+                    out.append(Span(piece, span.style))
+            if after > end:
+                break
+            index += 1
+            position = after
+        yield out

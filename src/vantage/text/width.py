@@ -7,6 +7,7 @@ library's string methods do the work; everything else goes through wcwidth.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from unicodedata import category
 
 # Characters that are one cell wide on their own and never join a neighbour: ASCII, Latin, Greek, Cyrillic, general
 # punctuation without joiners and bidi controls, arrows, mathematics, box drawing. Anything that may be emoji is absent.
@@ -15,14 +16,24 @@ _ONE_CELL = re.compile(
     "\u048a-\u052f\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2200-\u22ff\u2500-\u25a9\u2713-\u2715]*"
 ).fullmatch
 
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{64}(?=[\U0001f1e6-\U0001f1ff])")
+"""32 flags with more behind them: a place to cut a row of flags between two."""
+
 ELLIPSIS = "…"
+_BASE = "a"
+"""A letter that a vowel sign can follow."""
 
 
 # wcwidth is loaded with the first text that needs it: its import costs more than most programs' whole output.
 def _measure(text: str) -> int:
     from wcwidth import width as measure  # noqa: PLC0415
 
-    return measure(text, control_codes="ignore")
+    # wcwidth gives a vowel sign no cell where nothing stands before it, and a virama there one too many. Lines stand
+    # behind a bullet or an indent, so a text that begins with a mark is measured as if a letter came first.
+    first = _BASE if category(text[:1] or " ").startswith("M") else ""
+    # wcwidth looks back to the first of a row of flags at each of them: a long row is measured in parts.
+    parts = _FLAGS.sub("\\g<0>\n", text).split("\n") if len(text) > 256 else [text]
+    return sum([measure(part, control_codes="ignore") for part in [first + parts[0], *parts[1:]]]) - len(first)
 
 
 def _clusters(text: str) -> Iterator[str]:
@@ -54,12 +65,12 @@ def graphemes(text: str) -> Iterator[str]:
 
 def cells(text: str) -> list[tuple[str, int]]:
     """The grapheme clusters of a text with the cells each adds to it."""
-    return [(cluster, width(cluster) or _joined(cluster, index)) for index, cluster in enumerate(_clusters(text))]
+    return [(cluster, width(cluster) or _joined(cluster)) for cluster in _clusters(text)]
 
 
-def _joined(cluster: str, index: int) -> int:
-    """Cells of what has none alone: some vowel signs (Myanmar's, say) take one, unless nothing stands before them."""
-    return _width(f"a{cluster}") - 1 if index else 0
+def _joined(cluster: str) -> int:
+    """Cells of a cluster that has none alone and may take one behind another character."""
+    return _width(_BASE + cluster) - 1
 
 
 def take(text: str, limit: int) -> str:

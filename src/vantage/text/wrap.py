@@ -6,7 +6,7 @@ between graphemes. Text comes with prefixes for its first and its other lines, w
 
 from collections.abc import Iterator, Sequence
 
-from vantage.text.spans import Line, Span, slice_line, text_of, width_of
+from vantage.text.spans import Line, Span, slice_lines, text_of, width_of
 from vantage.text.width import cells, one_cell_each
 
 BLANK = ("", " ")
@@ -193,7 +193,7 @@ def wrap(
         style = spans[0].style
         lines: list[Line] = [[*rest, Span(text[start:end], style)] for start, end in pieces]
     else:
-        lines = [[*rest, *slice_line(spans, start, end)] for start, end in pieces]
+        lines = [[*rest, *line] for line in slice_lines(spans, pieces)]
     if not lines:  # nothing but spaces, and more of them than the line holds
         return [list(first)]
     lines[0][: len(rest)] = first
@@ -208,7 +208,10 @@ def above(prefix: Sequence[Span], width: int) -> list[Line]:
 
 def trim(line: Line) -> Line:
     """The line without spaces at its end."""
-    while line and line[-1].text[-1:] in BLANK:
-        text = line[-1].text.rstrip(" ")
-        line = [*line[:-1], Span(text, line[-1].style)] if text else line[:-1]
-    return line
+    end = len(line)
+    while end:
+        last = line[end - 1]
+        if text := last.text.rstrip(" "):
+            return line[:end] if text == last.text else [*line[: end - 1], Span(text, last.style)]
+        end -= 1
+    return []

@@ -4,16 +4,29 @@ What is drawn follows the displays at once (`for_agent`). What an agent is told 
 `instruction` speaks of the displays as they were at `begin_turn`. A refused change leaves the value as it was.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from vantage.errors import InputError
-from vantage.presentation import PresentationContext
+from vantage.presentation import INSTRUCTED, PresentationContext
 
 _CONVERSATION = ""  # the key, among agents, of all that have no context of their own
+
+
+_DEFAULT = PresentationContext()
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the instruction says what it says: a field, its value, and the client that decided it."""
+
+    field: Annotated[str, Meta(description="A field of the presentation")]
+    value: Annotated[Any, Meta(description="Its value, for all displays together")]
+    client_id: Annotated[str | None, Meta(description="The client that decided it; null: none")]
 
 
 class Contexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,23 +67,47 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
             primary=None if self.primary == client_id else self.primary,
         )
 
-    def with_agent(self, agent_id: str, presentation: Any) -> "Contexts":
-        """The agent writes for a display of its own; `None`: for the clients again."""
+    def with_agent(self, agent_id: str, presentation: Any, *, terminal_width: Any = None) -> "Contexts":
+        """The agent writes for a display of its own; with neither field: for the clients again.
+
+        An agent that is first declared within a turn begins its own turn with that: it was told nothing before.
+        """
         if not isinstance(agent_id, str) or not agent_id:
             raise InputError("agent_id must be a non-empty string", hint="use the id in the agent's events")
         agents = {name: context for name, context in self.agents.items() if name != agent_id}
-        if presentation is not None:
-            agents[agent_id] = _context(None, None, presentation)
-        return replace(self, agents=agents)
+        if presentation is None and terminal_width is None:
+            return replace(self, agents=agents)
+        agents[agent_id] = context = _context(self.agents.get(agent_id), terminal_width, presentation)
+        turn = {agent_id: context, **self.turn} if self.turn else self.turn
+        return replace(self, agents=agents, turn=turn)
 
     def for_agent(self, agent_id: str | None = None) -> PresentationContext:
         """The agent's own context, else the primary client's, else what all clients can show, else the default."""
         if agent_id and agent_id in self.agents:
             return self.agents[agent_id]
-        if self.primary is not None and self.primary in self.clients:
-            return self.clients[self.primary]
-        first, *others = self.clients.values() or [PresentationContext()]
+        first, *others = self._counting(agent_id).values() or [_DEFAULT]
         return first.merge(*others)
+
+    def reasons(self, agent_id: str | None = None) -> list[Reason]:
+        """Which client each part of the instruction comes from: the width, and what differs from the default.
+
+        No client where an agent's own display is meant, or the client that it came from has left since the turn began.
+        """
+        context = self.turn_context(agent_id)
+        counting = self._counting(agent_id)
+        return [
+            Reason(field=field, value=value, client_id=_decider(counting, field, value))
+            for field in INSTRUCTED
+            if (value := getattr(context, field)) != getattr(_DEFAULT, field) or field == "content_width"
+        ]
+
+    def _counting(self, agent_id: str | None) -> dict[str, PresentationContext]:
+        """The clients whose displays are merged for an agent."""
+        if agent_id and agent_id in self.agents:
+            return {}
+        if self.primary is not None and self.primary in self.clients:
+            return {self.primary: self.clients[self.primary]}
+        return self.clients
 
     def begin_turn(self, agent_id: str | None = None) -> "Contexts":
         """The displays as they are now hold for the turn that begins: the conversation's, or one sub-agent's only."""
@@ -79,7 +116,7 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, turn={**self.agents, _CONVERSATION: self.for_agent()})
 
     def end_turn(self) -> "Contexts":
-        """No turn runs: whoever asks now is told of the displays as they are."""
+        """No turn runs: the instruction follows the displays as they are."""
         return replace(self, turn={}) if self.turn else self
 
     def turn_context(self, agent_id: str | None = None) -> PresentationContext:
@@ -94,6 +131,12 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
         return self.turn_context(agent_id).to_system_instruction()
 
 
+def _decider(clients: Mapping[str, PresentationContext], field: str, value: Any) -> str | None:
+    """The first client whose own display has the value; a limit on columns may follow from its width."""
+    own = "table_columns" if field == "max_table_columns" else field
+    return next((name for name, context in clients.items() if getattr(context, own) == value), None)
+
+
 def _context(known: PresentationContext | None, terminal_width: Any, presentation: Any) -> PresentationContext:
     if isinstance(presentation, PresentationContext):
         return presentation
@@ -101,7 +144,7 @@ def _context(known: PresentationContext | None, terminal_width: Any, presentatio
         stated = PresentationContext.from_dict({"terminal_width": terminal_width})
         if known is None:
             return stated
-        return known if terminal_width is None else replace(known, content_width=stated.content_width)
+        return known if terminal_width is None else dataclasses.replace(known, content_width=stated.content_width)
     if terminal_width is not None and isinstance(presentation, Mapping):
         presentation = {**presentation, "terminal_width": terminal_width}
     return PresentationContext.from_dict(presentation)

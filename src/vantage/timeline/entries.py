@@ -1,19 +1,23 @@
-"""What a row is made from while it grows: one entry per thing that happened.
+"""What a row is made from while it grows: one entry per group of events.
 
-An entry takes in events cheaply (deltas are only collected) and is drawn up as a `Row` when somebody looks.
+An entry only collects what events say. Its `Row` is drawn when it is read, and kept until the next event.
 """
 
 import re
 from abc import ABC, abstractmethod
+from typing import Any, Literal
 
 from vantage import events as ev
-from vantage.events import Json
-from vantage.text.spans import Span
-from vantage.text.style import ITALIC
+from vantage.events import Json, compact_json
+from vantage.text.spans import Line, Span
+from vantage.text.style import ACCENT, ALARM, ITALIC, RED
 from vantage.timeline.calls import ToolCall, answer, arguments, failure
 from vantage.timeline.present import present
 from vantage.timeline.row import Block, Kind, MarkdownBlock, OutputBlock, Row, Status, TerminalBlock, TextBlock, head
 from vantage.timeline.specs.model import RenderSpec
+from vantage.timeline.tools.registry import ToolRegistry
+
+MessageEvent = ev.UserMessage | ev.AssistantText | ev.AssistantReasoning | ev.AssistantDelta | ev.ReasoningDelta
 
 _SUMMARY = re.compile(r"\s*\*\*([^*\n]+)\*\*[ \t]*(?:\n|\Z)")
 """Reasoning that opens with a line in bold: the line says what it is about."""
@@ -21,6 +25,8 @@ _SUMMARY = re.compile(r"\s*\*\*([^*\n]+)\*\*[ \t]*(?:\n|\Z)")
 
 class Pieces:
     """Text that comes in pieces, joined when it is read."""
+
+    __slots__ = ("_parts",)
 
     def __init__(self, text: str = "") -> None:
         self._parts = [text] if text else []
@@ -38,7 +44,9 @@ class Pieces:
 
 
 class Entry(ABC):
-    """Where the row's id, place and cache are; the rest is each kind's own."""
+    """The id, the place and the drawn row of an entry; each kind adds what it collects and how it is drawn."""
+
+    __slots__ = ("_row", "_ts", "agent", "begin", "open", "row_id", "seq")
 
     kind: Kind
 
@@ -47,19 +55,23 @@ class Entry(ABC):
         self.agent = event.agent
         self.open = False
         """More is expected."""
-        self._event = event
+        self.begin = self.seq = event.seq
+        """The numbers of the first event, and of the last that changed the row."""
+        self._ts = event.ts
         self._row: Row | None = None
 
-    def touch(self, event: ev.Event) -> None:
-        """Something came: the row must be drawn up again."""
-        self._event = event
+    def take(self, event: Any) -> None:
+        """Takes an event of the entry's group, the first included. The row is drawn again when it is next read."""
+        self.seq, self._ts = event.seq, event.ts
         self.agent = event.agent or self.agent
         self._row = None
 
-    def close(self) -> None:
-        if self.open:
-            self.open = False
-            self._row = None
+    def close(self, event: ev.Event | None) -> None:
+        """Nothing more is expected, because of an event of another group or the end of the stream."""
+        self.open = False
+        self._row = None
+        if event is not None:
+            self.seq = event.seq
 
     @property
     def row(self) -> Row:
@@ -97,8 +109,9 @@ class Entry(ABC):
             icon_color=icon_color,
             trailing=trailing,
             cut_title=cut_title,
-            seq=self._event.seq,
-            ts=self._event.ts,
+            begin=self.begin,
+            seq=self.seq,
+            ts=self._ts,
             tool=tool,
             duration_ms=round(duration_ms) if duration_ms is not None else None,
             diagnostics=diagnostics or [],
@@ -106,60 +119,112 @@ class Entry(ABC):
 
 
 class Fixed(Entry):
-    """A row that is whole from the start."""
+    """A row that is whole from the start: an error, a gap, an event of a type that is not known."""
 
-    def __init__(self, row_id: str, event: ev.Event, kind: Kind, title: list[Span], status: Status = "none") -> None:
+    __slots__ = ("_event", "kind")
+
+    def __init__(self, row_id: str, event: ev.Event, kind: Literal["notice", "event"]) -> None:
         super().__init__(row_id, event)
         self.kind = kind
-        self._title = title
-        self._status = status
+        self._event = event
 
     def _draw(self) -> Row:
-        return self._make(status=self._status, title=self._title)
+        match self._event:
+            case ev.PtyGap() as gap:
+                return self._make(status="warning", title=_gap_title(gap))
+            case ev.UnknownEvent() as unknown:
+                return self._make(title=_unknown_title(unknown))
+            case ev.Error() | ev.Warning() | ev.Canceled() as notice:
+                status: Status = "warning" if isinstance(notice, ev.Warning) else "error"
+                return self._make(status=status, title=_notice_title(notice))
+            case other:
+                raise TypeError(f"expected an event that is a row by itself, got {other.type}")
+
+
+def _notice_title(event: ev.Error | ev.Warning | ev.Canceled) -> Line:
+    word = event.type.title()
+    message = re.sub(rf"\A\s*{word}:\s*", "", event.message, flags=re.IGNORECASE).strip()
+    return [Span(word, ALARM), Span(f": {message}" if message else "", RED)]
+
+
+def _gap_title(event: ev.PtyGap) -> Line:
+    why = f" ({event.why})" if event.why else ""
+    said = f": terminal output from byte {event.start} to {event.end} is no longer kept{why}"
+    return [Span("Gap", ALARM), Span(said, RED)]
+
+
+def _unknown_title(event: ev.UnknownEvent) -> Line:
+    said = event.said
+    return head("Event", event.name, Span(compact_json(said) if said else "", ACCENT))
 
 
 class Message(Entry):
-    """What somebody said, whole or in deltas."""
+    """A message or reasoning, whole or in deltas."""
 
-    def __init__(self, row_id: str, event: ev.Event, kind: Kind) -> None:
+    __slots__ = ("_text", "kind")
+
+    def __init__(self, row_id: str, event: ev.Event, kind: Literal["user", "message", "reasoning"]) -> None:
         super().__init__(row_id, event)
         self.kind = kind
-        self.text = Pieces()
+        self._text = Pieces()
+
+    def take(self, event: MessageEvent) -> None:
+        super().take(event)
+        if isinstance(event, ev.AssistantDelta | ev.ReasoningDelta):
+            self._text.add(event.text)
+        else:
+            self._text.set(event.text)
+            self.open = False
 
     def _draw(self) -> Row:
-        text = str(self.text)
+        text = str(self._text)
         status: Status = "running" if self.open else "none"
         if self.kind == "user":
             return self._make(blocks=[TextBlock(text.strip("\n"))])
         if self.kind == "reasoning" and (match := _SUMMARY.match(text)):
             return self._make(status=status, title=[Span(match[1].strip(), ITALIC)])
-        return self._make(status=status, blocks=[MarkdownBlock(text, italic=self.kind == "reasoning")])
+        return self._make(status=status, blocks=[MarkdownBlock(text, self.kind == "reasoning", self.open)])
 
 
 class Call(Entry):
     """A tool call, from its start to its end."""
 
+    __slots__ = ("_end", "_output", "_spec", "_spec_notes", "_start", "_tools")
+
     kind = "tool"
 
     def __init__(
-        self, row_id: str, event: ev.Event, spec: RenderSpec | None = None, notes: tuple[str, ...] = ()
+        self,
+        row_id: str,
+        event: ev.Event,
+        tools: ToolRegistry,
+        spec: RenderSpec | None = None,
+        notes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(row_id, event)
         self.open = True
-        self.spec = spec
+        self._tools = tools
+        self._spec = spec
         self._spec_notes = notes
-        self.start: ev.ToolStart | None = event if isinstance(event, ev.ToolStart) else None
-        self.output = Pieces()
-        self.end: ev.ToolEnd | None = None
+        self._start: ev.ToolStart | None = None
+        self._output = Pieces()
+        self._end: ev.ToolEnd | None = None
 
-    def finish(self, event: ev.ToolEnd) -> None:
-        self.end = event
-        self.close()
-        self.touch(event)
+    def take(self, event: ev.ToolStart | ev.ToolOutput | ev.ToolEnd) -> None:
+        super().take(event)
+        match event:
+            case ev.ToolStart():
+                self._start = event
+            case ev.ToolOutput():
+                text, _, _ = answer(event.output)
+                (self._output.set if event.mode == "replace" else self._output.add)(text)
+            case ev.ToolEnd():
+                self._end = event
+                self.open = False
 
     def _draw(self) -> Row:
         call = self._call()
-        shown, notes = present(call, self.spec)
+        shown, notes = present(call, self._tools.presenter_for(call.tool), self._spec)
         status: Status = "running" if not call.done else "error" if call.failed else shown.status or "ok"
         return self._make(
             status=status,
@@ -175,14 +240,14 @@ class Call(Entry):
         )
 
     def _call(self) -> ToolCall:
-        start, end = self.start, self.end
+        start, end = self._start, self._end
         tool = (start.tool if start else "") or (end.tool if end else "") or ""
         given: Json = start.args if start and start.args is not None else end.args if end else None
         args, raw = arguments(given)
         render_call = (start.render_call if start else "") or ""
         if end is None:
-            return ToolCall(tool=tool, args=args, raw_args=raw, output=str(self.output), render_call=render_call)
-        output, data, unpacked = answer(end.output if end.output is not None else str(self.output))
+            return ToolCall(tool=tool, args=args, raw_args=raw, output=str(self._output), render_call=render_call)
+        output, data, unpacked = answer(end.output if end.output is not None else str(self._output))
         failed, message = failure(output, data, end.error, is_error=end.is_error)
         return ToolCall(
             tool=tool,
@@ -201,41 +266,49 @@ class Call(Entry):
         )
 
     def _duration(self) -> float | None:
-        if self.end is None or self.end.duration_ms is not None:
-            return self.end.duration_ms if self.end else None
-        started = self.start.ts if self.start else None
-        return max(self.end.ts - started, 0) if self.end.ts is not None and started is not None else None
+        end, started = self._end, self._start.ts if self._start else None
+        if end is None or end.duration_ms is not None:
+            return end.duration_ms if end else None
+        return max(end.ts - started, 0) if end.ts is not None and started is not None else None
 
 
 class TerminalCommand(Entry):
     """A command of the agent's terminal: it reads as one that a shell tool ran."""
+
+    __slots__ = ("_block_id", "_command", "_end", "_output")
 
     kind = "tool"
 
     def __init__(self, row_id: str, event: ev.Event) -> None:
         super().__init__(row_id, event)
         self.open = True
-        self.command = event.cmd if isinstance(event, ev.AgentBlockBegin) else ""
-        self.block_id: str = getattr(event, "block_id", "")
-        self.output = Pieces()
-        self.end: ev.AgentBlockEnd | None = None
+        self._command = self._block_id = ""
+        self._output = Pieces()
+        self._end: ev.AgentBlockEnd | None = None
 
-    def finish(self, event: ev.AgentBlockEnd) -> None:
-        self.end = event
-        self.close()
-        self.touch(event)
+    def take(self, event: ev.AgentBlockBegin | ev.AgentBlockDelta | ev.AgentBlockEnd) -> None:
+        super().take(event)
+        self._block_id = event.block_id
+        match event:
+            case ev.AgentBlockBegin():
+                self._command = event.cmd
+            case ev.AgentBlockDelta():
+                self._output.add(event.text)
+            case ev.AgentBlockEnd():
+                self._end = event
+                self.open = False
 
     def _draw(self) -> Row:
-        end = self.end
-        output = str(self.output)
+        end = self._end
+        output = str(self._output)
         blocks: list[Block] = [OutputBlock(output)] if output.strip() else []
         if not output and (end is None or end.bytes):
-            blocks = [TerminalBlock(self.block_id)]  # whoever has the terminal's files can say what it printed
+            blocks = [TerminalBlock(self._block_id)]  # its text is in the terminal's files
         if end is not None and end.done_because not in (None, "mark"):
             blocks.append(TextBlock(f"ended: {end.done_because}", "accent"))
         return self._make(
             status="running" if end is None else "error" if end.exit_code else "ok",
-            title=head("Running" if end is None else "Ran", self.command),
+            title=head("Running" if end is None else "Ran", self._command),
             blocks=blocks,
             tool="terminal",
             duration_ms=end.duration_ms if end else None,

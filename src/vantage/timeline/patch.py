@@ -1,12 +1,14 @@
 """Patches → file diffs: unified diffs, `*** Begin Patch` envelopes, hunks as data, and pairs of old and new text.
 
-Line numbers are those the patch states; where it states none there are none. A text that is no patch gives `None`.
-A call is drawn when it starts and when it ends, so what was just read is remembered; results are read-only.
+Line numbers are those the patch states, and those of a new file, which begins with line 1; else there are none. A
+text that is no patch gives `None`. A call is drawn when it starts and when it ends, so what was just read is
+remembered; results are read-only.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from vantage.events import Json
@@ -44,6 +46,7 @@ def _parse_envelope(lines: list[str]) -> list[FileDiff] | None:
             shown = "Rename" if moved and not kept else "Edit"
             files.append(FileDiff(path, shown, new_path if moved else "", kept))  # type: ignore[arg-type]
         else:
+            kept = _numbered(kept) if action == "Add" else kept
             files.append(FileDiff(path, action, "", kept))  # type: ignore[arg-type]
 
     for line in lines:
@@ -73,6 +76,14 @@ def _parse_envelope(lines: list[str]) -> list[FileDiff] | None:
             return None
     close()
     return files or None
+
+
+def _numbered(hunks: list[Hunk]) -> list[Hunk]:
+    """The hunks of a new file, its lines numbered from one."""
+    numbers = count(1)
+    return [
+        [line if line.sign == "-" else DiffLine(line.sign, line.text, next(numbers)) for line in hunk] for hunk in hunks
+    ]
 
 
 def _file_name(text: str) -> str:
@@ -113,20 +124,20 @@ class _File:
 def _parse_unified(lines: list[str]) -> list[FileDiff] | None:
     files: list[FileDiff] = []
     current: _File | None = None
-    index, count = 0, len(lines)
+    index, end = 0, len(lines)
 
     def close() -> None:
         if current is not None and (done := current.done()) is not None:
             files.append(done)
 
-    while index < count:
+    while index < end:
         line = lines[index]
         if line.startswith("diff --git "):
             close()
             current = _File()
             halves = _git_names(line.removeprefix("diff --git "))
             current.old, current.new = halves
-        elif line.startswith("--- ") and index + 1 < count and lines[index + 1].startswith("+++ "):
+        elif line.startswith("--- ") and index + 1 < end and lines[index + 1].startswith("+++ "):
             if current is None or current.hunks:
                 close()
                 current = _File()
@@ -180,9 +191,12 @@ def _read_hunk(lines: list[str], index: int) -> tuple[Hunk, int]:
         new_left = int(match[4]) if match[4] else 1
     hunk: Hunk = []
     index += 1
+    end = len(lines)
+    while end and not lines[end - 1]:
+        end -= 1
     while index < len(lines):
         line = lines[index]
-        if old_left <= 0 and new_left <= 0 and _ends_hunk(lines, index):
+        if old_left <= 0 and new_left <= 0 and _ends_hunk(lines, index, end):
             break
         sign = line[:1] or " "
         if sign == "\\":
@@ -202,10 +216,11 @@ def _read_hunk(lines: list[str], index: int) -> tuple[Hunk, int]:
     return hunk, index
 
 
-def _ends_hunk(lines: list[str], index: int) -> bool:
+def _ends_hunk(lines: list[str], index: int, end: int) -> bool:
+    """`end` is behind the last line that is not empty."""
     line = lines[index]
     if not line:
-        return all(not rest for rest in lines[index:]) or lines[index + 1].startswith(("diff ", "--- ", "@@"))
+        return index >= end or lines[index + 1].startswith(("diff ", "--- ", "@@"))
     return line.startswith("--- ") and index + 1 < len(lines) and lines[index + 1].startswith("+++ ")
 
 
@@ -239,7 +254,7 @@ def _lines(text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def replacement(old: str, new: str) -> Hunk:
-    """The hunk that turns one text into another; nothing says where in the file it is."""
+    """The hunk that turns one text into another, without line numbers."""
     before, after = _lines(old), _lines(new)
     if len(before) + len(after) > _EXACT_LIMIT:
         return [*(DiffLine("-", line) for line in before), *(DiffLine("+", line) for line in after)]

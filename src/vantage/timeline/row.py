@@ -4,6 +4,7 @@ Surfaces draw rows and never ask which tool, presenter or spec made them. Text i
 sanitise what they draw, so that a copy button still has the original.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -51,6 +52,8 @@ class MarkdownBlock(_Block, frozen=True, tag="markdown"):
     content: str
     italic: bool = False
     """Set for reasoning, which is drawn in italics throughout."""
+    growing: bool = False
+    """More text is expected: a table that has not ended is held back, on every surface."""
 
 
 class CodeBlock(_Block, frozen=True, tag="code"):
@@ -196,8 +199,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Said at the right end of the head."""
     cut_title: str = ""
     """How a head that is too long is cut to one line, `tail` or `middle`; empty wraps it."""
+    begin: int | None = None
+    """The number of the event that the row began with."""
     seq: int | None = None
-    """Of the last event that changed the row."""
+    """The number of the last event that changed the row."""
     ts: int | None = None
     duration_ms: int | None = None
     tool: str = ""
@@ -210,28 +215,26 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return text_of(self.title)
 
 
-_CAPABILITIES: dict[Capability, str] = {
-    "markdown": "supports_markdown",
-    "tables": "supports_tables",
-    "code_blocks": "supports_code_blocks",
-    "images": "supports_images",
-    "rich_text": "supports_rich_text",
-    "unicode": "supports_unicode",
-    "mermaid": "supports_mermaid",
-    "color": "color_depth",
+_HAS: dict[Capability, Callable[[PresentationContext], bool]] = {
+    "markdown": lambda context: context.supports_markdown,
+    "tables": lambda context: context.supports_tables,
+    "code_blocks": lambda context: context.supports_code_blocks,
+    "images": lambda context: context.supports_images,
+    "rich_text": lambda context: context.supports_rich_text,
+    "unicode": lambda context: context.supports_unicode,
+    "mermaid": lambda context: context.supports_mermaid,
+    "color": lambda context: context.color_depth > 0,
 }
 
 
 def shown_blocks(blocks: list[Block], context: PresentationContext) -> list[Block]:
-    """The blocks that a display draws: those it can show, and in place of the others their fallbacks."""
+    """The blocks that a display draws: the ones that it can show, and in place of the others their fallbacks."""
     if not any(block.requires for block in blocks):
         return blocks
     out: list[Block] = []
     for block in blocks:
         chosen: Block | None = block
-        while chosen is not None and not all(
-            getattr(context, _CAPABILITIES.get(name, ""), False) for name in chosen.requires
-        ):
+        while chosen is not None and not all(name in _HAS and _HAS[name](context) for name in chosen.requires):
             chosen = chosen.fallback
         if chosen is not None:
             out.append(chosen)

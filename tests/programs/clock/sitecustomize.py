@@ -1,6 +1,6 @@
 """On the path of a program of ours: its time of day is ahead by the seconds that stand in `$VANTAGE_TEST_CLOCK`.
 
-The file is read at every look, so a test can turn the clock while the program runs. Clocks that nobody can set stay.
+The file is read at every call, so a test can turn the clock while the program runs. Monotonic clocks are not changed.
 """
 
 import os

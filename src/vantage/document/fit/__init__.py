@@ -5,7 +5,6 @@ display can show as it is comes back as the same list.
 """
 
 from collections.abc import Callable
-from importlib import import_module
 
 import msgspec
 
@@ -22,32 +21,78 @@ class Fitted(msgspec.Struct, frozen=True):
     """What had to be given up: `table → records`. Nothing twice."""
 
 
+Apply = Callable[[list[Block], PresentationContext, list[str]], list[Block]]
+"""Blocks, the display and the notes so far → the blocks that the display can show. Notes are appended."""
+Capability = Callable[[PresentationContext], bool]
+
+
 class Step(msgspec.Struct, frozen=True):
-    name: str
-    """Of its module and of the function in it, which is loaded when the step has something to do."""
+    apply: Apply
     fields: tuple[str, ...]
     """The fields of the context that this step answers for."""
     concerns: int = 0
     """Kinds of content (`walk.survey`) without which there is nothing to do; 0: any content."""
-    unless: str = ""
+    unless: Capability | None = None
     """The capability with which there is nothing to do."""
 
-    @property
-    def apply(self) -> Callable[[list[Block], PresentationContext, list[str]], list[Block]]:
-        function: Callable[[list[Block], PresentationContext, list[str]], list[Block]]
-        function = getattr(import_module(f"vantage.document.fit.{self.name}"), self.name)
-        return function
+
+def _mermaid(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.diagrams.mermaid import mermaid  # noqa: PLC0415 -- a step is loaded when it has something to do
+
+    return mermaid(blocks, context, notes)
+
+
+def _images(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.images import images  # noqa: PLC0415
+
+    return images(blocks, context, notes)
+
+
+def _math(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.math import math  # noqa: PLC0415
+
+    return math(blocks, context, notes)
+
+
+def _plain(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.plain import plain  # noqa: PLC0415
+
+    return plain(blocks, context, notes)
+
+
+def _rich_text(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.rich_text import rich_text  # noqa: PLC0415
+
+    return rich_text(blocks, context, notes)
+
+
+def _unicode(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.unicode import unicode  # noqa: PLC0415
+
+    return unicode(blocks, context, notes)
+
+
+def _tables(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.tables.policy import tables  # noqa: PLC0415
+
+    return tables(blocks, context, notes)
+
+
+def _code(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
+    from vantage.document.fit.code import code  # noqa: PLC0415
+
+    return code(blocks, context, notes)
 
 
 STEPS: tuple[Step, ...] = (
-    Step("mermaid", ("supports_mermaid",), walk.DIAGRAMS, unless="supports_mermaid"),
-    Step("images", ("supports_images",), walk.IMAGES, unless="supports_images"),
-    Step("math", (), walk.FORMULAS),
-    Step("plain", ("supports_markdown",), unless="supports_markdown"),
-    Step("rich_text", ("supports_rich_text",), unless="supports_rich_text"),
-    Step("unicode", ("supports_unicode",), unless="supports_unicode"),
-    Step("tables", ("content_width", "supports_tables", "max_table_columns", "table_mode"), walk.TABLES),
-    Step("code", ("supports_code_blocks",), walk.CODE, unless="supports_code_blocks"),
+    Step(_mermaid, ("supports_mermaid",), walk.DIAGRAMS, lambda c: c.supports_mermaid),
+    Step(_images, ("supports_images",), walk.IMAGES, lambda c: c.supports_images),
+    Step(_math, (), walk.FORMULAS),
+    Step(_plain, ("supports_markdown",), unless=lambda c: c.supports_markdown),
+    Step(_rich_text, ("supports_rich_text",), unless=lambda c: c.supports_rich_text),
+    Step(_unicode, ("supports_unicode",), unless=lambda c: c.supports_unicode),
+    Step(_tables, ("content_width", "supports_tables", "max_table_columns", "table_mode"), walk.TABLES),
+    Step(_code, ("supports_code_blocks",), walk.CODE, lambda c: c.supports_code_blocks),
 )
 """In this order: diagrams become text before text is converted, and tables are measured when their words are final."""
 
@@ -59,7 +104,7 @@ ELSEWHERE: dict[str, str] = {
     "background": "surfaces.terminal: the palette",
     "max_message_units": "surfaces.telegram, surfaces.slack: where a message is split",
 }
-"""Fields that no step answers for, and who does."""
+"""Fields that no step answers for, and what does."""
 
 
 def fit(blocks: list[Block], context: PresentationContext) -> Fitted:
@@ -67,6 +112,6 @@ def fit(blocks: list[Block], context: PresentationContext) -> Fitted:
     notes: list[str] = []
     found = walk.survey(blocks)
     for step in STEPS:
-        if (not step.concerns or step.concerns & found) and not (step.unless and getattr(context, step.unless)):
+        if (not step.concerns or step.concerns & found) and not (step.unless is not None and step.unless(context)):
             blocks = step.apply(blocks, context, notes)
     return Fitted(blocks, notes)

@@ -214,7 +214,7 @@ class _Formula:
         text = "" if self.at >= len(self.tokens) else self.tokens[self.at][4] or ""
         if self.pushed or not text.startswith("("):
             return _script(self.argument(depth), table, mark)
-        # `x^(n)` is what an earlier pass left, or what someone meant: the parentheses belong to it.
+        # `x^(n)` is what an earlier pass left, or the author's own: the parentheses belong to it.
         inside, closed, after = text.partition(")")
         self.at += 1
         if not closed or "(" in inside[1:]:

@@ -3,6 +3,7 @@
 Only struck text keeps its `~~`: without it, it would say the opposite.
 """
 
+from vantage.document.addresses import real_address
 from vantage.document.fit.walk import each_inline
 from vantage.document.nodes import STRIKE, Block, Break, Image, Inline, Link, Text
 from vantage.presentation import PresentationContext
@@ -54,7 +55,8 @@ def _say_address(out: list[Inline], link: Link | None, start: int) -> None:
     if not url:
         return
     said = "".join([part.text for part in out[start:] if isinstance(part, Text)]).strip()
-    if said in (url, url.removeprefix("mailto:")):
+    real = real_address(url)
+    if real == url and said in (url, url.removeprefix("mailto:")):
         return
     bare = not said and not any(isinstance(part, Image) for part in out[start:])
-    out.append(Text(url if bare else f" ({url})"))
+    out.append(Text(real if bare else f" ({real})"))

@@ -2,11 +2,12 @@
 
 The hooks print marks (OSC 133 with the shell's secret) where a prompt begins and ends and where a command begins
 and ends. They are rc files next to this one; `launch` fills in their `@NAME@` words. A command travels in a file of
-the shell's private folder and is loaded into the shell's own line editor by a key sequence nobody types, so its
+the shell's private folder and is loaded into the shell's own line editor by a key sequence that no key sends, so its
 text is never edited, and screen and history show what a person would have typed.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What to write to the terminal at a ready prompt."""
+    """Bytes to write to the terminal at a ready prompt."""
 
     data: bytes
     echo_off: bool = False
@@ -49,15 +50,19 @@ POKE = b"\x1b[5202~\x1b[5203~"
 shows its prompt again."""
 
 CANCEL = {"bash": b"\x03\x1b[5202~", "zsh": b"\x1b[5206~", "fish": b"", "sh": b""}
-"""What to write when a P mark comes, so that a normal prompt follows. A bare Ctrl-C is not enough: bash forgets one
-that comes just before it reads a key (the key that follows reminds it), zsh one that comes while a hook runs."""
+"""Bytes to write after a P mark, so that a normal prompt follows. A bare Ctrl-C is not enough: bash ignores one that
+comes just before it reads a key, until the next key; zsh ignores one that comes while a hook runs."""
 
 KEEP_THEIR_PROMPT = ("fish",)
-"""Shells that empty their line when they are interrupted, and lose nothing; the others show another prompt."""
+"""Shells that empty their line on an interrupt and keep their prompt; the others show another prompt."""
+
+READ_ANSWERS = ("fish",)
+"""Shells that send queries to the terminal when they start and read the answers in their line editor (fish 4). The
+others take an answer for keys."""
 
 ACCEPTED = {"bash": b"\x1b[?2004l\r", "zsh": b"\x1b[?2004l\r\r\n", "fish": b"", "sh": b""}
-"""What the editors of bash and zsh print when a line is accepted. They print no C mark for text they cannot parse:
-the output of such a block, the shell's words about it, begins after this."""
+"""Bytes that the editors of bash and zsh print when a line is accepted. They print no C mark for text they cannot
+parse: the output of such a block, the shell's error message, begins after these bytes."""
 
 _LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~", "fish": b"\x1b[5200~"}
 _LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~", "fish": b"\x1b[5204~"}
@@ -70,11 +75,15 @@ SHOWN = 200
 
 COMMAND = "command"
 """The file of a shell's folder that a command is handed over in."""
+SETTINGS = "settings"
+"""The file with the terminal's settings that the shell's programs start with, as `stty` takes them."""
+ENDED = "ended"
+"""Has bytes while a client ends the command that runs: the hooks then put the settings back, whatever its status is."""
 _TEXTS = {
     name: files(__package__).joinpath(name).read_text(encoding="utf-8")
     for name in ("bash.bash", "zsh.zshenv", "zsh.zsh", "fish.fish", "sh.sh")
 }
-"""Read now: who starts shells may be older than the files of an upgraded package."""
+"""Read at import: an upgrade may replace the files while this process runs."""
 
 _SET = {
     "TERM": "xterm-256color",
@@ -89,7 +98,7 @@ _UNSET = ("COLUMNS", "LINES")
 
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Of an environment that does not say."""
+"""The search path for an environment without PATH."""
 
 
 def find(shell: str, search_path: str) -> Shell:
@@ -185,8 +194,11 @@ def _hooks(name: str, target: Path, secret: str, user_rc: bool, more: Mapping[st
     return target
 
 
-def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None) -> Typed:
-    """Lay the command out for the shell and say which bytes make it run at a ready prompt."""
+def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None, editor: bool = True) -> Typed:
+    """Lay the command out for the shell and say which bytes make it run at a ready prompt.
+
+    `editor` is false for a bash whose line editor was switched off (`set +o emacs`).
+    """
     if "\0" in command:
         raise ValueError("a command cannot contain NUL, no shell takes one: write \\0 and let printf make it")
     text = command.rstrip("\n")
@@ -195,37 +207,74 @@ def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None) -
     long = len(more) >= LONG_LINES or len(text) > LONG_BYTES
     if shell.kind == "sh":
         return _type_for_sh(folder, text, head if long else text, cwd)
+    if not editor:
+        return _type_without_editor(folder, text, cwd)
     _write(folder / COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
     return Typed((_LOAD_LONG if long else _LOAD)[shell.kind])
 
 
 def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
     """No line editor: a line that reads a file is typed unseen, and the file shows what a person would have typed."""
-    steps = (
-        f"{{ __vantage_before $? {shlex.quote(cwd or '')} {shlex.quote(shown)}; }} 2>/dev/null",
-        'case "$__vantage_next" in',
-        f'run) __vantage_again "$__vantage_last"; eval "$__vantage_x"{shlex.quote(text)} ;;',
+    choices = (
+        f'run) __vantage_again "$__vantage_last"; \\eval "$__vantage_x"{shlex.quote(text)} ;;',
         f"cd) cd -- {shlex.quote(cwd or '')} ;;",
         "*) (exit 130) ;;",
-        "esac",
-        '{ __vantage_after $? "$_"; } 4>&2 2>/dev/null',
+    )
+    steps = (
+        f'{{ __vantage_before "$?" {shlex.quote(cwd or "")} {shlex.quote(shown)}; }} 2>/dev/null',
+        f'case "$__vantage_next" in {" ".join(choices)} esac',
+        '{ __vantage_over "$?" "$_"; } 2>/dev/null',
+        _OVER,
     )
     _write(folder / COMMAND, os.fsencode(text + "\n"))
-    # An open heredoc is none to the shell, which ends it with the file: it would swallow a line that is an error.
-    _write(folder / "heredoc", os.fsencode(f"{text}\n)\n") if "<<" in text else b"")
-    _write(folder / "go", os.fsencode("\n".join(steps) + "\n"))
+    _write(folder / "more", os.fsencode(_rest(text)))
+    # In one line: `set -v` shows each line as it is read, and all of this one is before the command runs.
+    _write(folder / "go", os.fsencode("; ".join(steps) + "\n"))
     return _source(folder / "go")
 
 
-def poke(shell: Shell, folder: Path) -> Typed:
-    """What makes a shell at its prompt put lost hooks back and print the marks of a fresh prompt.
+def _type_without_editor(folder: Path, text: str, cwd: str | None) -> Typed:
+    """A bash without its line editor reads a command from a file. PS0 and PROMPT_COMMAND still print the marks.
 
-    Nothing happens when they are intact, except in fish and sh, which print a prompt.
+    Where bash's own prompts are not seen (`exec 2>/dev/null`), PS0 is not either, and the file prints the mark. There
+    the prompt's marks come just before the editor begins, so it may be taken for one without an editor.
+
+    A line that brings the editor back is typed as it is: in a file, `set -o emacs` leaves bash without prompts.
+    """
+    if _EDITOR_ON.search(text) and len(text) < LONG_BYTES // 4 and text.isprintable():
+        return Typed(os.fsencode(f"{text}\n"))
+    steps = ["{ command -p stty echo </dev/tty; ((!__vantage_n[8])) || __vantage_mark C; } 2>/dev/null"]
+    if cwd:
+        steps.append(f"cd -- {shlex.quote(cwd)} || return")
+    _write(folder / COMMAND, os.fsencode("\n".join([*steps, text, ""])))
+    typed = _source(folder / COMMAND)
+    return Typed(b" " + typed.data, typed.echo_off)  # the blank keeps it out of most histories
+
+
+_EDITOR_ON = re.compile(r"\bset\s+-o\s+(emacs|vi)\b")
+_OVER = "{ __vantage_after; } 4>&2 2>/dev/null; { __vantage_end; } 2>/dev/null"
+
+
+def _rest(text: str) -> str:
+    """Text after the command that is an error unless the command is unfinished: at the end of the file the shell would
+    take an unfinished command for a finished one.
+
+    An open heredoc takes `)` as a line of its text. A backslash at the end joins the next line, `&`, to its own.
+    """
+    if text.endswith("\\"):
+        return f"{text}\n&\n"
+    return f"{text}\n)\n" if "<<" in text else ""
+
+
+def poke(shell: Shell, folder: Path) -> Typed:
+    """Bytes that make a shell at its prompt restore lost hooks and print the marks of a fresh prompt.
+
+    Intact hooks do nothing, except in fish and sh, which print a prompt.
     """
     if shell.kind != "sh":
         return Typed(POKE)
     # Not the file of commands: the shell may still be reading the end of a long one.
-    _write(folder / "poke", b"{ __vantage_poke $?; } 4>&2 2>/dev/null\n")
+    _write(folder / "poke", f'{{ __vantage_poke "$?"; }} 2>/dev/null; {_OVER}\n'.encode())
     return _source(folder / "poke")
 
 
@@ -234,9 +283,9 @@ def _source(path: Path) -> Typed:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """For the owner only. The shell reads it when it is told to, so it is always whole then.
+    """Writes a file of mode 0600. The shell reads it only after the write, so it always finds it whole.
 
-    A file that is there is written over: making one anew costs as much as all the rest of giving a command.
+    An existing file is overwritten: creating one costs as much as all other steps of giving a command together.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -42,7 +42,7 @@ def _text(block: rows.TextBlock, page: Page) -> list[Line]:
 
 
 def _markdown(block: rows.MarkdownBlock, page: Page) -> list[Line]:
-    return markdown_lines(block.content, page, ITALIC if block.italic else NORMAL)
+    return markdown_lines(block.content, page, ITALIC if block.italic else NORMAL, growing=block.growing)
 
 
 def _code(block: rows.CodeBlock, page: Page) -> list[Line]:
@@ -60,7 +60,7 @@ def _code(block: rows.CodeBlock, page: Page) -> list[Line]:
 
 
 def _unwrapped(page: Page) -> Page:
-    return Page(page.context, None, page.glyphs, page.clean, page.notes)
+    return Page(page.context, None, page.glyphs, page.clean, page.notes, None, page.tab_width)
 
 
 def _key_value(block: rows.KeyValueBlock, page: Page) -> list[Line]:
@@ -99,7 +99,7 @@ def _list(block: rows.ListBlock, page: Page) -> list[Line]:
 
 def _ansi(block: rows.AnsiBlock, page: Page) -> list[Line]:
     out: list[Line] = []
-    for line in parse_ansi(block.content.strip("\n")):
+    for line in parse_ansi(block.content.strip("\n").replace("\t", " " * page.tab_width)):
         out += verbatim([Span(page.clean(span.text), span.style) for span in line], page.width)
     return out
 

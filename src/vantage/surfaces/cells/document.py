@@ -1,5 +1,6 @@
 """Document nodes → lines of cells."""
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -9,10 +10,13 @@ import msgspec
 
 from vantage.document import nodes
 from vantage.document.fit import fit
+from vantage.document.fit.walk import each_inline
 from vantage.document.highlight import COLORS, highlight
 from vantage.document.inline import spans_of
 from vantage.document.markdown import parse
+from vantage.document.stream import parse_growing
 from vantage.surfaces.cells.page import Page
+from vantage.text.sanitize import TAB_WIDTH
 from vantage.text.spans import Line, Span, restyle, text_of, width_of
 from vantage.text.style import ACCENT, BOLD, NORMAL, Style
 from vantage.text.width import pad, take, width
@@ -22,19 +26,32 @@ _UNBOUNDED = 1 << 20
 _ALERTS = {"note": "blue", "tip": "green", "important": "purple", "warning": "yellow", "caution": "red"}
 
 
-def markdown_lines(text: str, page: Page, base: Style = NORMAL) -> list[Line]:
+def markdown_lines(text: str, page: Page, base: Style = NORMAL, *, growing: bool = False) -> list[Line]:
     """A markdown text, fitted to the page and drawn on it."""
     if page.markdown is not None:
         lines: list[Line] = page.markdown(text, page, base)
         return lines
-    return document_lines(parse(text), page, base)
+    return document_lines(parse_growing(text) if growing else parse(text), page, base)
 
 
 def document_lines(blocks: list[nodes.Block], page: Page, base: Style = NORMAL) -> list[Line]:
-    context = msgspec.structs.replace(page.context, content_width=page.width or _UNBOUNDED)
+    context = dataclasses.replace(page.context, content_width=page.width or _UNBOUNDED)
+    if page.tab_width != TAB_WIDTH:  # inline text is drawn, and tables are measured, with tabs of the usual width
+        blocks = each_inline(blocks, partial(_spaced, spaces=" " * page.tab_width))
     fitted = fit(blocks, context)
     page.notes.extend(note for note in fitted.notes if note not in page.notes)
     return _blocks(fitted.blocks, page, base)
+
+
+def _spaced(content: list[nodes.Inline], spaces: str) -> list[nodes.Inline]:
+    """Inline parts with spaces for their tabs."""
+    out = [
+        msgspec.structs.replace(part, text=part.text.replace("\t", spaces))
+        if isinstance(part, nodes.Text) and "\t" in part.text
+        else part
+        for part in content
+    ]
+    return out if any(new is not old for new, old in zip(out, content, strict=True)) else content
 
 
 def _blocks(blocks: Sequence[nodes.Block], page: Page, base: Style, *, tight: bool = False) -> list[Line]:

@@ -48,7 +48,9 @@ class Page(msgspec.Struct, frozen=True):
     notes: list[str] = []
     """What had to be given up, for diagnostics."""
     markdown: Callable[..., Any] | None = None
-    """How markdown is drawn, where somebody remembers what was drawn before; `None` draws all of it."""
+    """Draws markdown that grows, reusing its last drawing; `None` draws all of it."""
+    tab_width: int = TAB_WIDTH
+    """Spaces that a tab becomes, wherever it stands."""
 
     @classmethod
     def of(cls, context: PresentationContext, *, wrapped: bool = True, tab_width: int = TAB_WIDTH) -> "Page":
@@ -57,10 +59,10 @@ class Page(msgspec.Struct, frozen=True):
 
         width = max(context.content_width, 1) if wrapped else None
         if context.supports_unicode:
-            return cls(context, width, UNICODE, sanitize if tab_width == TAB_WIDTH else clean, [])
+            return cls(context, width, UNICODE, sanitize if tab_width == TAB_WIDTH else clean, [], None, tab_width)
         from vantage.document.fit.unicode import to_ascii  # noqa: PLC0415 -- few displays need it
 
-        return cls(context, width, ASCII, lambda text: to_ascii(clean(text)), [])
+        return cls(context, width, ASCII, lambda text: to_ascii(clean(text)), [], None, tab_width)
 
     def hang(self, first: Line, rest: Line, draw: Callable[["Page"], list[Line]]) -> list[Line]:
         """What is drawn right of a margin, which is `first` on the first line and `rest` on the others.
@@ -87,4 +89,5 @@ class Page(msgspec.Struct, frozen=True):
         if self.width is None or cells <= 0:
             return self
         # every list, quote and body does this: `structs.replace` would take twice as long
-        return Page(self.context, max(self.width - cells, 1), self.glyphs, self.clean, self.notes, self.markdown)
+        width = max(self.width - cells, 1)
+        return Page(self.context, width, self.glyphs, self.clean, self.notes, self.markdown, self.tab_width)

@@ -5,10 +5,9 @@
     ?       axi/q/termformat/cmd    [no test files]
 """
 
+import dataclasses
 from collections.abc import Iterable
 from functools import cache
-
-import msgspec
 
 from vantage.presentation import PresentationContext
 from vantage.surfaces.cells.blocks import action_lines, block_lines, diff_lines
@@ -53,7 +52,7 @@ def rows_lines(rows: Iterable[Row], page: Page) -> list[Line]:
 
 def unstyled(rows: Iterable[Row], context: PresentationContext) -> Rendered:
     """Rows as text alone, for displays that have no styles at all."""
-    bare = msgspec.structs.replace(context, supports_rich_text=False)
+    bare = dataclasses.replace(context, supports_rich_text=False)
     page = Page.of(bare, wrapped=context.wrap_mode == "hard")
     return Rendered("\n".join([text_of(line) for line in rows_lines(rows, page)]), page.notes)
 
@@ -79,7 +78,7 @@ def _bullet(glyph: str, status: Status) -> Line:
 
 
 def _icon(row: Row, page: Page) -> Line:
-    """The row's icon, for behind its bullet; a colour that nobody knows leaves it accented."""
+    """The row's icon, which follows its bullet; an unknown colour leaves it accented."""
     from vantage.surfaces.icons import icon  # noqa: PLC0415 -- few rows have one
 
     found = icon(row.icon)
@@ -148,7 +147,7 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
 
 
 def _surely_fits(title: Line, width: int | None, margin: int) -> bool:
-    """Whether a head needs no looking into: it is one short line of plain characters, as nearly all are."""
+    """Whether a head is one short line of plain characters, as nearly all are, and needs no further work."""
     text = text_of(title)
     return bool(text) and (width is None or len(text) + margin <= width) and text.isascii() and text.isprintable()
 

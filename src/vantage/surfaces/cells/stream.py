@@ -12,7 +12,7 @@ from vantage.text.style import NORMAL, Style
 
 
 class GrowingMarkdown:
-    """The lines of one text. Ask with the text as it stands; if it is not a continuation, everything starts anew."""
+    """The lines of one text. A text that does not continue the last one is drawn from its beginning."""
 
     def __init__(self) -> None:
         self._restart(None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Literal, Protocol
 
-from vantage.errors import InputError, nearest_word
+from vantage.errors import InputError, did_you_mean
 from vantage.terminal.engines.values import Cursor, Drained, Modes, Row
 
 EngineName = Literal["auto", "ghostty", "pyte"]
@@ -45,10 +45,6 @@ class Engine(Protocol):
         """Lines that have left the screen and were not handed over yet; without `everything` only those at hand."""
         ...
 
-    def returned(self) -> int:
-        """How many lines that were handed over are on the screen again, because it has grown."""
-        ...
-
     def encode(self) -> bytes: ...
     def close(self) -> None: ...
 
@@ -64,13 +60,13 @@ class EngineKind(Protocol):
 
 
 def _ghostty() -> EngineKind:
-    from vantage.terminal.engines.ghostty import GhosttyEngine  # noqa: PLC0415 -- loads a library of 3 MB
+    from vantage.terminal.engines.ghostty.engine import GhosttyEngine  # noqa: PLC0415 -- loads a library of 3 MB
 
     return GhosttyEngine
 
 
 def _pyte() -> EngineKind:
-    from vantage.terminal.engines.pyte import PyteEngine  # noqa: PLC0415 -- only where it is used
+    from vantage.terminal.engines.pyte.engine import PyteEngine  # noqa: PLC0415 -- only where it is used
 
     return PyteEngine
 
@@ -91,10 +87,7 @@ def kind_of(name: str = "auto") -> EngineKind:
         except (ImportError, OSError):  # no wheel for this platform, or one whose library does not load
             return _pyte()
     if name not in _KINDS:
-        close = nearest_word(name, ("auto", *_KINDS))
-        raise InputError(
-            f"there is no screen engine {name!r}", hint=f"did you mean {close!r}?" if close else "use 'auto'"
-        )
+        raise InputError(f"there is no screen engine {name!r}", hint=did_you_mean(name, ("auto", *_KINDS)))
     try:
         return _KINDS[name]()
     except (ImportError, OSError) as error:

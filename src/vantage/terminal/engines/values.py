@@ -1,8 +1,9 @@
 """What a screen is made of: rows with runs of style, the cursor, the modes a program has set. Values only."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from vantage.errors import VantageError
 
@@ -25,14 +26,14 @@ class CheckpointError(VantageError):
 class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Cells in one row that look alike and not plain."""
 
-    start: int
-    """In cells, from 0."""
-    len: int
-    fg: ColorRef | None = None
-    bg: ColorRef | None = None
-    attrs: tuple[str, ...] = ()
-    link: str | None = None
-    """Where the text leads (OSC 8), as the program gave it: whoever makes a link of it checks the scheme."""
+    start: Annotated[int, Meta(description="The first cell, from 0")]
+    len: Annotated[int, Meta(description="How many cells")]
+    fg: Annotated[ColorRef | None, Meta(description="Foreground: a number of the palette, or #rrggbb")] = None
+    bg: Annotated[ColorRef | None, Meta(description="Background: a number of the palette, or #rrggbb")] = None
+    attrs: Annotated[tuple[str, ...], Meta(description="bold, italic, underline, …")] = ()
+    link: Annotated[
+        str | None, Meta(description="Where the text leads (OSC 8), as the program gave it: the scheme is not checked")
+    ] = None
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -47,11 +48,12 @@ BLANK = Row("")
 
 
 class Cursor(msgspec.Struct, frozen=True, gc=False):
-    row: int = 0
-    col: int = 0
-    """The column it stands on; behind the last character of a full row it stands on that character."""
-    visible: bool = True
-    shape: Literal["block", "underline", "bar"] = "block"
+    row: Annotated[int, Meta(description="Row, from 0")] = 0
+    col: Annotated[
+        int, Meta(description="The column it stands on, from 0; at the end of a full row, that of its last character")
+    ] = 0
+    visible: Annotated[bool, Meta(description="Whether the cursor is shown")] = True
+    shape: Annotated[Literal["block", "underline", "bar"], Meta(description="How the cursor looks")] = "block"
 
 
 class Modes(msgspec.Struct, frozen=True, gc=False):

@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from vantage.errors import InputError, nearest_word
+from vantage.errors import InputError, did_you_mean
 from vantage.events import Json
 from vantage.timeline.specs.filters import FILTERS
 from vantage.timeline.specs.model import (
-    MOST_BLOCKS,
-    MOST_BYTES,
-    MOST_DEPTH,
+    MAX_BLOCKS,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_LEVELS,
     SPEC_VERSION,
     BlockSpec,
     RenderSpec,
@@ -71,18 +72,29 @@ def load_spec(value: Json) -> tuple[RenderSpec, list[Problem]]:
     return msgspec.convert(_known(value), RenderSpec), problems
 
 
+def _levels_exceed(value: Json, most: int) -> bool:
+    """Whether a value is nested deeper than that. No recursion: the value may be as deep as its sender likes."""
+    level = [value]
+    for _ in range(most + 1):
+        inner = [each for each in level if isinstance(each, dict | list)]
+        level = [item for each in inner for item in (each.values() if isinstance(each, dict) else each)]
+    return bool(level)
+
+
 def check_spec(value: Json) -> list[Problem]:
     """Everything that is wrong or odd with a spec."""
+    if _levels_exceed(value, MAX_LEVELS):
+        return [Problem("too_deep", "", f"it has more than {MAX_LEVELS} levels")]
     try:
         size = len(json.dumps(value, ensure_ascii=False).encode())  # half a character is no JSON of ours
     except (ValueError, TypeError, RecursionError):
         return [Problem("too_deep", "", "it is nested too deeply, or not JSON")]
-    if size > MOST_BYTES:
-        return [Problem("too_large", "", f"it has {size} bytes, at most {MOST_BYTES} are allowed")]
+    if size > MAX_BYTES:
+        return [Problem("too_large", "", f"it has {size} bytes, at most {MAX_BYTES} are allowed")]
     walker = _Walker()
     walker.check(value, _spec_type(), "")
-    if walker.blocks > MOST_BLOCKS:
-        walker.say("too_many_blocks", "expanded.blocks", f"{walker.blocks} blocks, at most {MOST_BLOCKS} are allowed")
+    if walker.blocks > MAX_BLOCKS:
+        walker.say("too_many_blocks", "expanded.blocks", f"{walker.blocks} blocks, at most {MAX_BLOCKS} are allowed")
     version = value.get("specVersion") if isinstance(value, dict) else None
     if isinstance(version, int) and version > SPEC_VERSION:
         walker.say("newer", "specVersion", f"version {version} is newer than {SPEC_VERSION}", fatal=False)
@@ -92,12 +104,6 @@ def check_spec(value: Json) -> list[Problem]:
 @cache
 def _spec_type() -> inspect.Type:
     return inspect.type_info(RenderSpec)
-
-
-def _near(word: str, known: Any) -> str:
-    known = list(known)
-    close = nearest_word(word, known)
-    return f"did you mean {close!r}?" if close else f"one of {', '.join(sorted(known))}"
 
 
 _NAMES: dict[type, str] = {
@@ -128,7 +134,13 @@ class _Walker:
         for name in value:
             if name not in fields and name != kind.tag_field:
                 where = f"{path}.{name}" if path else name
-                self.say("unknown_field", where, f"there is no field {name!r}", _near(name, fields), fatal=False)
+                self.say(
+                    "unknown_field",
+                    where,
+                    f"there is no field {name!r}",
+                    did_you_mean(name, sorted(fields)),
+                    fatal=False,
+                )
         for name, field in fields.items():
             where = f"{path}.{name}" if path else name
             if name in value:
@@ -154,10 +166,10 @@ class _Walker:
         name = value.get("type")
         if not isinstance(name, str):
             self.say("missing_field", f"{path}.type", "a block needs a type", f"one of {', '.join(sorted(_BLOCKS))}")
-        elif depth >= MOST_DEPTH:
-            self.say("too_deep", path, f"blocks are nested more than {MOST_DEPTH} deep")
+        elif depth >= MAX_DEPTH:
+            self.say("too_deep", path, f"blocks are nested more than {MAX_DEPTH} deep")
         elif name not in _BLOCKS:
-            hint = _near(name, _BLOCKS)
+            hint = did_you_mean(name, sorted(_BLOCKS))
             self.say("unknown_block", f"{path}.type", f"there is no block type {name!r}", hint, fatal=False)
             for field in inspect.type_info(UnknownSpec).fields:  # type: ignore[attr-defined]
                 if field.name in _KEPT and field.name in value:
@@ -176,7 +188,12 @@ class _Walker:
         if not isinstance(value, str):
             self.wrong(value, path, "a string")
         elif value not in kind.values:
-            self.say("unknown_value", path, f"{value!r} is not possible here", _near(value, map(str, kind.values)))
+            self.say(
+                "unknown_value",
+                path,
+                f"{value!r} is not possible here",
+                did_you_mean(value, sorted(map(str, kind.values))),
+            )
 
     def check_meta(self, value: Json, kind: inspect.Metadata, path: str, depth: int) -> None:
         self.check(value, kind.type, path, depth)
@@ -200,13 +217,12 @@ class _Walker:
 
     def check_expression(self, expression: Expression, path: str) -> None:
         root = str(expression.path[0])
-        if root not in ROOTS and (near := nearest_word(root, ROOTS, 0.75)):
-            hint = f"did you mean {near!r}?"
+        if root not in ROOTS and (hint := did_you_mean(root, ROOTS, otherwise="", cutoff=0.75)):
             self.say("unlikely_path", path, f"{root!r} is looked up in the block's source", hint, fatal=False)
         for call in expression.filters:
             known = FILTERS.get(call.name)
             if known is None:
-                hint = _near(call.name, FILTERS)
+                hint = did_you_mean(call.name, sorted(FILTERS))
                 self.say("unknown_filter", path, f"there is no filter {call.name!r}", hint, fatal=False)
             elif not known.least <= len(call.arguments) <= known.most:
                 wanted = known.least if known.least == known.most else f"{known.least} to {known.most}"

@@ -12,9 +12,11 @@ from vantage.events import Json
 from vantage.timeline.row import Capability
 
 SPEC_VERSION = 1
-MOST_BYTES = 32 * 1024
-MOST_BLOCKS = 64
-MOST_DEPTH = 4
+MAX_BYTES = 32 * 1024
+MAX_BLOCKS = 64
+MAX_LEVELS = 100
+"""Nesting of a spec as JSON."""
+MAX_DEPTH = 4
 
 Template = Annotated[str, Meta(description="Text with {{path | filter}} in it", extra={"template": True})]
 ThemeColor = Literal[

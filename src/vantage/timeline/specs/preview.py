@@ -1,4 +1,4 @@
-"""A call drawn up as its render spec describes it, for those who write specs."""
+"""A call drawn as its render spec describes it, for authors of specs."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,7 @@ import msgspec
 from vantage.events import Json
 from vantage.timeline.fold import Timeline
 from vantage.timeline.row import Row
-from vantage.timeline.specs.registry import SpecRegistry
-from vantage.timeline.tools import presenter_for
+from vantage.timeline.tools.registry import ToolRegistry
 
 
 class Sample(NamedTuple):
@@ -25,7 +24,7 @@ class Sample(NamedTuple):
 def preview_row(tool: str, value: Json, sample: Sample) -> tuple[Row, list[str]]:
     """The row of a call that brings its spec along, and what to know of it."""
     row = _row(tool, value, sample)
-    if presenter_for(tool) is None:
+    if ToolRegistry().presenter_for(tool) is None:
         return msgspec.structs.replace(row, diagnostics=[]), row.diagnostics
     # A presenter of our own may have come before the spec; before that of an MCP server's tool it does not.
     described = msgspec.structs.replace(_row(f"mcp__preview__{tool}", value, sample), tool=tool)
@@ -36,7 +35,7 @@ def preview_row(tool: str, value: Json, sample: Sample) -> tuple[Row, list[str]]
 
 
 def _row(tool: str, value: Json, sample: Sample) -> Row:
-    timeline = Timeline(SpecRegistry())
+    timeline = Timeline()
     call = {"toolCallId": "preview"}
     timeline.add({"type": "tool_start", "tool": tool, "args": sample.args, "renderSpec": value, **call})
     if sample.running:

@@ -16,7 +16,7 @@ from vantage.timeline.calls import ToolCall
 from vantage.timeline.patch import parse_patch
 from vantage.timeline.specs import model
 from vantage.timeline.specs.filters import is_empty, text_value
-from vantage.timeline.specs.scope import MOST_ITEMS, Resolver, Scope, UnsupportedError
+from vantage.timeline.specs.scope import MAX_ITEMS, Resolver, Scope, UnsupportedError
 from vantage.timeline.tools import Presentation, error_blocks
 
 _CUTS: dict[str, str] = {"truncateTail": "tail", "truncateMiddle": "middle"}
@@ -147,10 +147,10 @@ def _key_value(spec: model.KeyValueSpec, resolver: Resolver, _around: _Fallback)
 def _badges(spec: model.BadgesSpec, resolver: Resolver, _around: _Fallback) -> Drawn:
     value = resolver.value(spec.items)
     items = value if isinstance(value, list) else text_value(value).split(",")
-    shown = [resolver.cut(text) for item in resolver.take(items, MOST_ITEMS) if (text := text_value(item).strip())]
+    shown = [resolver.cut(text) for item in resolver.take(items, MAX_ITEMS) if (text := text_value(item).strip())]
     if not shown:
         return []
-    return [rows.BadgesBlock(shown, spec.color), *_more(len(items) - MOST_ITEMS)]
+    return [rows.BadgesBlock(shown, spec.color), *_more(len(items) - MAX_ITEMS)]
 
 
 def _more(count: int) -> Drawn:
@@ -172,7 +172,7 @@ def _field(item: Json, name: str | None) -> str:
 
 def _list(spec: model.ListSpec, resolver: Resolver, _around: _Fallback) -> Drawn:
     items = _items(spec.items, resolver)
-    limit = min(spec.max_items if spec.max_items is not None else MOST_ITEMS, MOST_ITEMS)
+    limit = min(spec.max_items if spec.max_items is not None else MAX_ITEMS, MAX_ITEMS)
     shown = [
         rows.ListItem(
             resolver.cut(_field(item, spec.title_field) if isinstance(item, dict) else text_value(item)),
@@ -205,12 +205,12 @@ def _table(spec: model.TableSpec, resolver: Resolver, _around: _Fallback) -> Dra
         [resolver.cut(_field(item, column.field)) for column in columns]
         if isinstance(item, dict)
         else [resolver.cut(text_value(cell)) for cell in (item if isinstance(item, list) else [item])][:64]
-        for item in resolver.take(items, MOST_ITEMS)
+        for item in resolver.take(items, MAX_ITEMS)
     ]
     if not table:
         return []
     header = [column.title if column.title is not None else column.field for column in columns]
-    return [rows.TableBlock(header, table), *_more(len(items) - MOST_ITEMS)]
+    return [rows.TableBlock(header, table), *_more(len(items) - MAX_ITEMS)]
 
 
 def _progress(spec: model.ProgressSpec, resolver: Resolver, _around: _Fallback) -> Drawn:

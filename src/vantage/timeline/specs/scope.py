@@ -11,10 +11,10 @@ from vantage.timeline.calls import ToolCall, parse_json
 from vantage.timeline.specs.filters import FILTERS, text_value
 from vantage.timeline.specs.template import MISSING, Expression, Template, TemplateError, read_template, walk
 
-MOST_BLOCK_TEXT = 64 * 1024
-MOST_ROW_TEXT = 256 * 1024
-MOST_ITEMS = 200
-MOST_WORK = 8 * 1024
+MAX_BLOCK_TEXT = 64 * 1024
+MAX_ROW_TEXT = 256 * 1024
+MAX_ITEMS = 200
+MAX_WORK = 8 * 1024
 """What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 512 characters in it."""
 
 
@@ -57,19 +57,22 @@ class Scope(msgspec.Struct):
         return self._parsed
 
     def look_up(self, path: tuple[str | int, ...]) -> Json:
-        root, rest = path[0], path[1:]
-        if root == "args":
-            return walk(self.args, rest)
-        if root == "output":
-            return walk(self.parsed, rest) if rest else self.output
-        if root == "details":
-            return walk(self.details, rest)
-        if not rest and root in _FLAT:
-            return getattr(self, _FLAT[str(root)])
+        match path:
+            case ("args", *rest):
+                return walk(self.args, rest)
+            case ("output",):
+                return self.output
+            case ("output", *rest):
+                return walk(self.parsed, rest)
+            case ("details", *rest):
+                return walk(self.details, rest)
+            case ("status",):
+                return self.status
+            case ("isPartial",):
+                return self.is_partial
+            case ("durationMs",):
+                return self.duration_ms
         return walk(self.args if self.source == "args" else self.parsed, path)
-
-
-_FLAT = {"status": "status", "isPartial": "is_partial", "durationMs": "duration_ms"}
 
 
 def _cost(value: Json, limit: int) -> int:
@@ -98,8 +101,8 @@ class Resolver:
         self.notes: list[str] = []
         self.steps = 0
         """Expressions and filters evaluated."""
-        self._work = MOST_WORK
-        self._left = MOST_ROW_TEXT
+        self._work = MAX_WORK
+        self._left = MAX_ROW_TEXT
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -113,7 +116,7 @@ class Resolver:
         self.notes = kept
 
     def value(self, template: str) -> Json:
-        """What a template stands for. One that is a single expression keeps its value's type."""
+        """The value of a template. A single expression keeps its value's type; other templates are text."""
         read = read_template(template)
         only = read.only_expression
         return self._evaluate(only) if only is not None else self._join(read)
@@ -125,9 +128,9 @@ class Resolver:
         """Text within what is left for the block and the row."""
         if not text:
             return text
-        room = min(MOST_BLOCK_TEXT, self._left)
+        room = min(MAX_BLOCK_TEXT, self._left)
         if len(text) > room:
-            self.note(f"a text was cut: a block holds {MOST_BLOCK_TEXT} characters, a row {MOST_ROW_TEXT}")
+            self.note(f"a text was cut: a block holds {MAX_BLOCK_TEXT} characters, a row {MAX_ROW_TEXT}")
             text = text[: max(room - 1, 0)] + "…" if room > 0 else ""
         self._left -= len(text)
         return text
@@ -145,7 +148,7 @@ class Resolver:
             piece = part if isinstance(part, str) else self._text_of(self._evaluate(part))
             out.append(piece)
             length += len(piece)
-            if length > MOST_ROW_TEXT:
+            if length > MAX_ROW_TEXT:
                 break
         return "".join(out)
 

@@ -14,15 +14,15 @@ attributes or format strings.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from vantage.events import Json
 
-MOST_FILTERS = 16
-"""Of one expression."""
+MAX_FILTERS = 16
+"""Filters of one expression, at most."""
 
 
 class TemplateError(ValueError):
@@ -163,8 +163,8 @@ class _Reader:
         filters: list[FilterCall] = []
         self.skip_space()
         while self.take("|"):
-            if len(filters) == MOST_FILTERS:
-                raise TemplateError(f"an expression has at most {MOST_FILTERS} filters", self.position)
+            if len(filters) == MAX_FILTERS:
+                raise TemplateError(f"an expression has at most {MAX_FILTERS} filters", self.position)
             filters.append(self.filter())
             self.skip_space()
         if not self.at("}}"):
@@ -217,7 +217,7 @@ class Missing:
 MISSING = Missing()
 
 
-def walk(value: Json, steps: tuple[str | int, ...]) -> Json:
+def walk(value: Json, steps: Sequence[str | int]) -> Json:
     """Follows steps through objects and arrays; `MISSING` when one leads nowhere."""
     for step in steps:
         if isinstance(value, dict):

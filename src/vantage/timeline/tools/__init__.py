@@ -1,23 +1,23 @@
-"""How tool calls look: presenters, in a table by tool name.
+"""How tool calls look: presenters, and the helpers that they share.
 
-A presenter is a function from a `ToolCall` to a `Presentation`, or `None` when the arguments are not the ones it
-knows; the next link of the chain then has its turn. Ours are registered as anybody's are:
+A presenter is a function from a `ToolCall` to a `Presentation`. It returns `None` when the arguments do not have the
+shape that it expects; the next link of the chain is asked then. `@presenter` says which tools a function draws:
 
     @presenter("deploy", "ship")
     def deploy(call: ToolCall) -> Presentation | None:
         return Presentation(head("Deploy", call.text("target")))
 
-A tool may bring a render spec instead, `render_spec("weather", {…})`: the same as data, without code.
+Nothing is registered by that. A `ToolRegistry` is made of presenters and render specs, and given to a timeline:
+`Timeline(ToolRegistry(deploy))`. The built-in presenters are declared the same way.
 """
 
 from collections.abc import Callable
-from importlib import import_module
+from dataclasses import dataclass
 
 import msgspec
 
-from vantage.events import Json
 from vantage.text.spans import Line
-from vantage.timeline.calls import ToolCall, normal_name
+from vantage.timeline.calls import ToolCall
 from vantage.timeline.row import Block, OutputBlock, Status
 
 
@@ -37,64 +37,23 @@ class Presentation(msgspec.Struct, frozen=True):
 
 Presenter = Callable[[ToolCall], Presentation | None]
 
-_BUILT_IN = ("shell", "terminal", "files", "edits", "plan", "api", "knowledge", "forwarded", "generic")
-_presenters: dict[str, Presenter] = {}
-_loaded = False
+
+@dataclass(frozen=True, slots=True)
+class ToolPresenter:
+    """A presenter and the names of the tools that it draws."""
+
+    names: tuple[str, ...]
+    function: Presenter
+
+    def __call__(self, call: ToolCall) -> Presentation | None:
+        return self.function(call)
 
 
-def presenter(*names: str) -> Callable[[Presenter], Presenter]:
-    """Registers a presenter for tools of these names. The last one registered for a name counts."""
+def presenter(*names: str) -> Callable[[Presenter], ToolPresenter]:
+    """Declares a function as the presenter of tools with these names."""
     if not names or not all(name.strip() for name in names):
         raise ValueError("a presenter needs the name of at least one tool: @presenter('deploy')")
-
-    def register(function: Presenter) -> Presenter:
-        for name in names:
-            _presenters[normal_name(name)] = function
-        return function
-
-    return register
-
-
-def render_spec(tool: str, spec: Json) -> None:
-    """Registers a render spec for tools of this name, in all conversations.
-
-    It is read when the tool is first met; one that is refused is reported in the rows it would have drawn.
-    """
-    from vantage.timeline.specs.registry import COMMON  # noqa: PLC0415
-
-    COMMON.offer(tool, spec)
-
-
-def presenter_for(tool: str) -> Presenter | None:
-    load_families()
-    return _presenters.get(normal_name(tool))
-
-
-_discovery: Callable[[], list[str]] | None = None
-
-
-def set_discovery(load: Callable[[], list[str]]) -> None:
-    """Sets what is asked, once, when a tool is met that nobody knows."""
-    global _discovery  # noqa: PLW0603
-    _discovery = load
-
-
-def discover() -> list[str] | None:
-    """Looks for extensions, the first time it is called: what went wrong, or `None` when there is nothing to ask."""
-    global _discovery
-    load, _discovery = _discovery, None
-    return load() if load is not None else None
-
-
-def load_families() -> None:
-    """The built-in families register when the first call is drawn; what was registered before them stays."""
-    global _loaded  # noqa: PLW0603
-    if not _loaded:
-        _loaded = True
-        mine = dict(_presenters)
-        for family in _BUILT_IN:
-            import_module(f"vantage.timeline.tools.{family}")
-        _presenters.update(mine)
+    return lambda function: ToolPresenter(names, function)
 
 
 def fits(call: ToolCall, required: dict[str, type | tuple[type, ...]], **optional: type | tuple[type, ...]) -> bool:

@@ -76,3 +76,6 @@ def module_info(call: ToolCall) -> Presentation | None:
     options = [f"Search: {search}"] if search else []
     options += ["Deps: true"] if call.args.get("include_dependency_packages") else []
     return Presentation(head("Read Module Info"), error_blocks(call) or _note("; ".join(options)))
+
+
+PRESENTERS = (get_public_api, clarify_public_api, update_usage, change_api, get_usage, module_info)

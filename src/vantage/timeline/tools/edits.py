@@ -92,3 +92,6 @@ def write(call: ToolCall) -> Presentation | None:
     content = call.args.get("content")
     hunk = added(content) if isinstance(content, str) else []
     return _present(call, _stated(call, path) or [FileDiff(path, "Add", hunks=[hunk] if hunk else [])])
+
+
+PRESENTERS = (apply_patch, edit, write)

@@ -19,3 +19,6 @@ def read_file(call: ToolCall) -> Presentation | None:
         return None
     path = call.text("path", "file_path", "filePath", "absolute_path")
     return Presentation(head("Read", path, style=BOLD), error_blocks(call))
+
+
+PRESENTERS = (ls, read_file)

@@ -9,7 +9,7 @@ from vantage.timeline.patch import parse_patch
 from vantage.timeline.row import Block, DiffBlock, MarkdownBlock, OutputBlock, TextBlock, head
 from vantage.timeline.tools import Presentation, error_blocks
 
-MOST_CHARACTERS = 64 * 1024
+MAX_CHARACTERS = 64 * 1024
 """Longer answers are text, whatever they look like: they say so, and the whole is there to be copied."""
 _SHORT = 4096
 """Markdown that is worth drawing in place; more of it is cut like any output."""
@@ -35,10 +35,10 @@ def _answer(call: ToolCall) -> list[Block]:
     text = (None if call.data is None or call.unpacked else pretty_json(call.data)) or call.output
     if not text.strip():
         return []
-    if call.data is None and call.done and len(text) <= MOST_CHARACTERS:
+    if call.data is None and call.done and len(text) <= MAX_CHARACTERS:
         if _DIFF.match(text) and (files := parse_patch(text)):
             return [DiffBlock(files)]
         if len(text) <= _SHORT and _MARKDOWN.search(text):
             return [MarkdownBlock(text)]
-    size: list[Block] = [TextBlock(f"{len(text):,} characters in all", "dim")] if len(text) > MOST_CHARACTERS else []
+    size: list[Block] = [TextBlock(f"{len(text):,} characters in all", "dim")] if len(text) > MAX_CHARACTERS else []
     return [OutputBlock(text), *size]

@@ -5,7 +5,7 @@ from vantage.text.spans import Span
 from vantage.text.style import ACCENT
 from vantage.timeline.calls import ToolCall
 from vantage.timeline.row import IN, Block, OutputBlock, TextBlock, head
-from vantage.timeline.tools import Presentation, error_blocks, fits, presenter, render_spec
+from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 
 
 def _body(call: ToolCall) -> list[Block]:
@@ -20,9 +20,8 @@ def _quoted(text: str) -> str:
     return f'"{_first_line(text)}"' if text.strip() else ""
 
 
-render_spec(
-    "remember",
-    {
+SPECS: dict[str, Json] = {
+    "remember": {
         "collapsed": {
             "icon": "brain.head.profile",
             "iconColor": "yellow",
@@ -37,11 +36,7 @@ render_spec(
             ],
         },
     },
-)
-
-render_spec(
-    "recall",
-    {
+    "recall": {
         "collapsed": {
             "icon": "brain.head.profile",
             "iconColor": "yellow",
@@ -50,7 +45,8 @@ render_spec(
         },
         "expanded": {"blocks": [{"type": "ansi", "content": "{{output}}"}]},
     },
-)
+}
+"""Tools that are drawn by render specs."""
 
 
 @presenter("search", "grep", "glob", "grep_search", "search_file_content", "grep_files", "find")
@@ -113,3 +109,6 @@ def _list(value: Json) -> list[Json]:
 
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else ""
+
+
+PRESENTERS = (search, web_fetch, web_search, task, question)

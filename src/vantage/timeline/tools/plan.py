@@ -1,4 +1,4 @@
-"""Plans and to-do lists, plans that somebody is to agree to, and what the work is about at the moment."""
+"""Plans and to-do lists, plans that a person is asked to agree to, and the topic of the work."""
 
 from typing import Literal
 
@@ -43,7 +43,7 @@ def update_plan(call: ToolCall) -> Presentation | None:
 
 @presenter("exit_plan_mode", "exitplanmode")
 def proposed_plan(call: ToolCall) -> Presentation | None:
-    """A plan in words. What is said of it is there only when it was not agreed to."""
+    """A plan in words. An error is shown when the person did not agree to it."""
     if not fits(call, {"plan": str}):
         return None
     plan = call.text("plan").strip()
@@ -58,3 +58,6 @@ def topic(call: ToolCall) -> Presentation | None:
     about = call.text("summary", "strategic_intent").strip()
     blocks: list[Block] = [TextBlock(about)] if about else []
     return Presentation(head("Topic", call.text("title")), error_blocks(call) or blocks)
+
+
+PRESENTERS = (update_plan, proposed_plan, topic)

@@ -126,3 +126,6 @@ def run_tests(call: ToolCall) -> Presentation | None:
         error_blocks(call) or ([OutputBlock(output)] if output.strip() else []),
         status="error" if call.done and bad else None,
     )
+
+
+PRESENTERS = (shell, run_tests)

@@ -1,7 +1,6 @@
 """Our own terminal tools, as agents call them over MCP: `Ran make test`, `Typed y ⏎`, `Waited for ">>> "`.
 
-Some agents keep the fields of an answer, others only its text: both are read. What a model is told to call next is for
-the model, and not shown.
+A result with fields is presented from its fields. Some agents keep only the text of a result: it is shown as it is.
 """
 
 import re
@@ -17,30 +16,23 @@ from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 from vantage.timeline.tools.shell import command_of, split_preamble
 
 TAIL_LINES = 5
-"""Of what is there when a wait is over: its end, where the match is."""
+"""Lines of the output that are shown of a wait: its end, where the match is."""
 SCREEN_LINES = 24
 """A usual window; more of a larger one is cut."""
 
 Fields = dict[str, Any]
 
-_WATCH = re.compile(r"\n?People can watch this at \S+ \(conversation \S+\)\.\Z")
-_ADVICE = re.compile(r"(?:\A|\n)[A-Z][^\n]*\bpty_\w+[^\n]*\Z")
-_EXIT = re.compile(r"(?:\A|\n)(?:exit (-?\d+)|no exit code \((\w+)\))(?:\n[^\n]*)?\Z")
-_WAITED = re.compile(r"(matched (?P<reason>\w+)|not matched \((?P<why>\w+)\))[^\n]*\n?")
+
+def _fields(call: ToolCall) -> Fields:
+    """The fields of a result; none while the call runs, when it failed, or when the result is only text."""
+    if call.done and not call.failed and isinstance(call.data, dict) and not call.unpacked:
+        return call.data
+    return {}
 
 
 def _text(call: ToolCall) -> str:
-    """The text of an answer that has no fields, without what is only for the model."""
-    return _ADVICE.sub("", _WATCH.sub("", call.output))
-
-
-def _fields(call: ToolCall, read: Callable[[str], Fields]) -> Fields:
-    """What a tool answered: its fields, or what `read` finds in its text."""
-    if not call.done or call.failed:
-        return {}
-    if isinstance(call.data, dict) and not call.unpacked:
-        return call.data
-    return read(_text(call))
+    """The text of a result that has no fields."""
+    return call.output if call.done and not call.failed and not _fields(call) else ""
 
 
 def _string(fields: Fields, *keys: str) -> str:
@@ -58,23 +50,16 @@ def _tail(text: str) -> str:
 # commands
 
 
-def _read_exec(text: str) -> Fields:
-    ended = _EXIT.search(text)
-    if ended is None:
-        return {"output": text, "running": True}
-    return {"output": text[: ended.start()], "exit_code": int(ended[1]) if ended[1] else None, "done_because": ended[2]}
-
-
 @presenter("pty_exec_block")
 def exec_block(call: ToolCall) -> Presentation | None:
     if not fits(call, {"command": (str, list)}):
         return None
-    fields = _fields(call, _read_exec)
+    fields = _fields(call)
     because = _string(fields, "done_because")
     status: Status | None = "error" if fields.get("exit_code") else None
     return Presentation(
         head("Ran" if call.done else "Running", command_of(call.args.get("command"))),
-        error_blocks(call) or _output(_string(fields, "output")),
+        error_blocks(call) or _output(_string(fields, "output") or _text(call)),
         status=status,
         trailing="still running"
         if fields.get("running")
@@ -97,7 +82,7 @@ def exec_interactive(call: ToolCall) -> Presentation | None:
 
 
 def typed(data: str) -> str:
-    """Text as somebody typed it: one line, with a sign for every Enter."""
+    """Typed text on one line, with a sign for every Enter."""
     return re.sub(
         r" {2,}", " ", data.replace("\r\n", "\n").replace("\r", "\n").replace("\n", " ⏎ ").replace("\t", " ⇥ ")
     ).strip()
@@ -119,7 +104,7 @@ def send(call: ToolCall) -> Presentation | None:
 
 @presenter("write_stdin")
 def write_stdin(call: ToolCall) -> Presentation | None:
-    """Codex's way to type at a program that it runs itself; with nothing typed it only waits for more output."""
+    """Codex's tool to type at a program that it runs itself; without text it waits for more output."""
     if not fits(call, {"session_id": (str, int)}, chars=str):
         return None
     what = typed(call.text("chars"))
@@ -159,7 +144,7 @@ def mouse(call: ToolCall) -> Presentation | None:
 
 
 def condition(match: Json, *, regex: bool = False) -> str:
-    """What a wait is for, in words."""
+    """A condition of `wait_for` in words."""
     if isinstance(match, str):
         return _TOKENS.get(match) or (f"/{match}/" if regex else _quoted(match))
     if isinstance(match, dict) and len(match) == 1:
@@ -192,14 +177,12 @@ _CONDITIONS: dict[str, Callable[[Json], str]] = {
     "any": _all_of("or"),
     "all": _all_of("and"),
 }
-_IN_VAIN = {"timeout": "timed out", "exited": "it ended", "max_bytes": "not in that much output"}
-
-
-def _read_wait(text: str) -> Fields:
-    found = _WAITED.match(text)
-    if found is None:
-        return {"matched": True, "tail": text}
-    return {"matched": found["why"] is None, "reason": found["reason"] or found["why"], "tail": text[found.end() :]}
+_UNMATCHED = {
+    "timeout": "timed out",
+    "exited": "it ended",
+    "max_bytes": "not in that much output",
+    "awaiting": "it waits for input",
+}
 
 
 @presenter("pty_wait_for")
@@ -208,15 +191,15 @@ def wait_for(call: ToolCall) -> Presentation | None:
         return None
     match = call.args.get("match")
     what = condition(match, regex=bool(call.args.get("regex"))) if match else ""
-    fields = _fields(call, _read_wait)
-    in_vain = fields.get("matched") is False
+    fields = _fields(call)
+    unmatched = fields.get("matched") is False
     shown = _string(fields, "screen")
     return Presentation(
         head("Waited for" if call.done else "Waiting for", what),
         error_blocks(call)
-        or (_output(shown, lines=SCREEN_LINES) if shown else _output(_tail(_string(fields, "tail")))),
-        status="warning" if in_vain else None,
-        trailing=_IN_VAIN.get(_string(fields, "reason"), "in vain") if in_vain else "",
+        or (_output(shown, lines=SCREEN_LINES) if shown else _output(_tail(_string(fields, "tail") or _text(call)))),
+        status="warning" if unmatched else None,
+        trailing=_UNMATCHED.get(_string(fields, "reason"), "not matched") if unmatched else "",
         cut_title="tail",
     )
 
@@ -224,15 +207,11 @@ def wait_for(call: ToolCall) -> Presentation | None:
 # looking
 
 
-def _read_screen(text: str) -> Fields:
-    return {"text": text}
-
-
 @presenter("pty_read_screen")
 def read_screen(call: ToolCall) -> Presentation:
-    fields = _fields(call, _read_screen)
+    fields = _fields(call)
     rows = fields.get("rows")
-    text = "\n".join(map(str, rows)) if isinstance(rows, list) else _string(fields, "text")
+    text = "\n".join(map(str, rows)) if isinstance(rows, list) else _string(fields, "text") or _text(call)
     changed = fields.get("changed")
     if isinstance(changed, list):
         text = "\n".join(str(row.get("text", "")) for row in changed if isinstance(row, dict))
@@ -244,25 +223,21 @@ def read_screen(call: ToolCall) -> Presentation:
     )
 
 
-def _read_block(text: str) -> Fields:
-    return {"output": text.partition("\n")[2]}
-
-
 @presenter("pty_read_block")
 def read_block(call: ToolCall) -> Presentation | None:
     if not fits(call, {"block_id": str}):
         return None
-    fields = _fields(call, _read_block)
+    fields = _fields(call)
     record = fields.get("block")
     command = _string(record, "cmd") if isinstance(record, dict) else ""
     what = command_of(command) if command else call.text("block_id")
     return Presentation(
         head("Read output of" if call.done else "Reading output of", what),
-        error_blocks(call) or _output(_string(fields, "output")),
+        error_blocks(call) or _output(_string(fields, "output") or _text(call)),
     )
 
 
-# the rest: a sentence, and of the answer what its text says
+# the rest: a sentence, and one field of the result
 
 
 _SENTENCES: dict[str, tuple[str, str]] = {
@@ -278,15 +253,15 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "pty_read_screen_deltas": ("Read screen changes", ""),
     "display_context": ("Asked what the display can show", ""),
 }
-"""Tool → what was done, and the field of the answer that is said beside it."""
+"""Tool → what was done, and the field of the result that is shown beside it."""
 
 
 @presenter(*_SENTENCES)
 def sentence(call: ToolCall) -> Presentation:
     done, field = _SENTENCES[call.name]
-    fields = _fields(call, lambda text: {field: re.split(r"[,\n]", text.removeprefix("ended: "))[0]})
+    fields = _fields(call)
     size = f"{call.text('cols')} × {call.text('rows')}" if call.name == "pty_resize" else ""
-    text = _string(fields, "text")
+    text = _string(fields, "text") or _text(call)
     blocks = _output(text, lines=SCREEN_LINES) if call.name == "display_context" else _output(text)
     return Presentation(
         head(done, size), error_blocks(call) or blocks, trailing=_string(fields, field) if field else ""
@@ -297,12 +272,27 @@ def sentence(call: ToolCall) -> Presentation:
 def search(call: ToolCall) -> Presentation | None:
     if not fits(call, {"query": str}, regex=bool):
         return None
-    hits = _fields(call, lambda text: {"text": text})
-    lines = hits.get("hits")
+    lines = _fields(call).get("hits")
     text = (
         "\n".join(str(hit.get("text", "")) for hit in lines if isinstance(hit, dict)) if isinstance(lines, list) else ""
     )
     return Presentation(
         head("Searched" if call.done else "Searching", "the output", Span("for", ACCENT), call.text("query")),
-        error_blocks(call) or _output(text or _string(hits, "text")),
+        error_blocks(call) or _output(text or _text(call)),
     )
+
+
+PRESENTERS = (
+    exec_block,
+    exec_interactive,
+    send,
+    write_stdin,
+    keys,
+    one_key,
+    mouse,
+    wait_for,
+    read_screen,
+    read_block,
+    sentence,
+    search,
+)

@@ -1,0 +1,1 @@
+"""What is measured: a corpus that is the same every time."""

@@ -1,0 +1,1 @@
+"""What Vantage is measured against."""

@@ -1,0 +1,1 @@
+"""Agents' JSON streams as events, one file each."""

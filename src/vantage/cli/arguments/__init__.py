@@ -1,0 +1,1 @@
+"""How commands read their arguments: which conversation of which home, words, times, sizes; and wrong usage."""

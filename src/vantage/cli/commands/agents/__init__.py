@@ -1,0 +1,1 @@
+"""Commands for agents: their streams, their MCP configuration, their display instruction, render specs."""

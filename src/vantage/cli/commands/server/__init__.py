@@ -1,0 +1,1 @@
+"""Commands for the server, its tokens, and the state of this machine."""

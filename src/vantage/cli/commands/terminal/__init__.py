@@ -1,0 +1,1 @@
+"""Commands that run something in a terminal, type into it and wait for it."""

@@ -1,0 +1,1 @@
+"""How commands draw on this terminal, read it, and write files."""

@@ -1,0 +1,82 @@
+"""Requests to a server as values: a method, a path and a body. Standard library only."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+CONVERSATIONS = "/v1/conversations"
+
+
+class Request(NamedTuple):
+    method: str
+    path: str
+    body: bytes = b""
+    """JSON, or nothing."""
+
+
+def request(method: str, path: str, fields: Mapping[str, Any] | Sequence[Any] | None = None) -> Request:
+    return Request(method, path, b"" if fields is None else json.dumps(fields).encode())
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value. A missing field is left to the server."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def conversation_path(conversation: str, below: str = "", **query: Any) -> str:
+    path = f"{CONVERSATIONS}/{quote(conversation, safe='')}{below}"
+    asked = urlencode(given(**query))
+    return f"{path}?{asked}" if asked else path
+
+
+def list_conversations() -> Request:
+    return request("GET", CONVERSATIONS)
+
+
+def create(fields: Mapping[str, Any]) -> Request:
+    return request("POST", CONVERSATIONS, given(**fields))
+
+
+def describe(conversation: str) -> Request:
+    return request("GET", conversation_path(conversation))
+
+
+def rename(conversation: str, name: str) -> Request:
+    return request("PATCH", conversation_path(conversation), {"name": name})
+
+
+def close(conversation: str) -> Request:
+    return request("POST", conversation_path(conversation, "/close"), {})
+
+
+def delete(conversation: str) -> Request:
+    return request("DELETE", conversation_path(conversation))
+
+
+def append(conversation: str, events: Sequence[Mapping[str, Any]]) -> Request:
+    return request("POST", conversation_path(conversation, "/events"), events)
+
+
+def events(conversation: str, *, after: int, limit: int) -> Request:
+    return request("GET", conversation_path(conversation, "/events", after=after, limit=limit))
+
+
+def rows(
+    conversation: str,
+    *,
+    surface: str,
+    after: int,
+    limit: int,
+    width: int | None = None,
+    client_id: str | None = None,
+) -> Request:
+    asked = given(surface=surface, after=after, limit=limit, width=width, client_id=client_id)
+    return request("GET", conversation_path(conversation, "/rows", **asked))
+
+
+def instructions(
+    conversation: str, *, agent: str | None = None, additional: str | None = None, explain: bool = False
+) -> Request:
+    asked = given(agent=agent, additional=additional, explain=1 if explain else None)
+    return request("GET", conversation_path(conversation, "/instructions", **asked))

@@ -1,0 +1,101 @@
+"""One subscriber's position in one feed: a snapshot or the tail first, then what changes, as messages."""
+
+from collections.abc import AsyncIterator, Callable
+
+from vantage.conversation.feed.drawing import RenderTarget
+from vantage.conversation.feed.encoder import Channels, FeedEncoder, Messages, Position
+from vantage.conversation.feed.feed import Feed
+from vantage.conversation.feed.status import Status
+
+
+class Subscription:
+    def __init__(self, feed: Feed, target: RenderTarget, channels: Channels, wake: Callable[[], None]) -> None:
+        """`wake` is called when `messages` has something, once until it is called."""
+        self.target = target
+        self.channels = channels
+        self.gone = False
+        """The conversation was deleted."""
+        self._feed = feed
+        self._encoder: FeedEncoder | None = None
+        self._wake = wake
+        self._woken = False
+        self._sent: Position | None = None
+        """None: the next messages begin with a snapshot, or go on after `_resume`."""
+        self._resume: tuple[str | None, int | None] = (None, None)
+        self._screen = -1
+        self._status: Status | None = None
+
+    async def open(self, epoch: str | None = None, after: int | None = None) -> None:
+        """Begins. With the epoch and number of the last event that the subscriber has, only what is newer is sent."""
+        if "screen" in self.channels:
+            await self._feed.want_screen()
+        self._resume = (epoch, after)
+        self._encoder = self._feed.join(self, self._row_target)
+        self.gone = self._feed.stopped
+        self.wake()
+
+    def close(self) -> None:
+        self._feed.leave(self, self._row_target)
+
+    @property
+    def _row_target(self) -> RenderTarget | None:
+        return self.target if "rows" in self.channels else None
+
+    @property
+    def behind(self) -> bool:
+        """Whether the feed has something that `messages` has not returned."""
+        replica = self._feed.replica
+        return (
+            self._sent is None
+            or self._sent[:2] != Position.of(replica)[:2]
+            or ("screen" in self.channels and self._screen < replica.screen.number)
+            or self._status != replica.status.status
+        )
+
+    def wake(self) -> None:
+        if not self._woken:
+            self._woken = True
+            self._wake()
+
+    def deleted(self) -> None:
+        self.gone = True
+        self.wake()
+
+    def retarget(self, target: RenderTarget) -> None:
+        """The display has changed: everything is sent again, drawn for it."""
+        if target != self.target:
+            self._feed.leave(self, self._row_target)
+            self.target = target
+            self._sent, self._resume = None, (None, None)
+            self._encoder = self._feed.join(self, self._row_target)
+            self.wake()
+
+    async def messages(self) -> AsyncIterator[str]:
+        """What is new since the last call. Blocks come before rows, because a row's `seq` covers both."""
+        if not self._woken:
+            return
+        self._woken = False
+        first, others = self._take()
+        for message in first if isinstance(first, list) else await first.messages():
+            yield message
+        for message in others:
+            yield message
+
+    def _take(self) -> tuple[Messages, list[str]]:
+        """Messages about one moment; those that are still being drawn are about it too."""
+        encoder, replica, channels = self._encoder, self._feed.replica, self.channels
+        assert encoder is not None, "messages before open"
+        sent, self._sent = self._sent, Position.of(replica)
+        first = encoder.resumed(channels, *self._resume) if sent is None else encoder.changes(channels, sent)
+        others: list[str] = []
+        if first is None:
+            first = encoder.snapshot(channels)
+            if "screen" in channels:
+                self._screen = replica.screen.number
+        if "screen" in channels and (changed := encoder.screen(self._screen)) is not None:
+            self._screen = replica.screen.number
+            others.append(changed)
+        if self._status != replica.status.status:
+            self._status = replica.status.status
+            others.append(encoder.status())
+        return first, others

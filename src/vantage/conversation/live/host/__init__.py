@@ -1,0 +1,1 @@
+"""The connection to the PTY host: one per home, with one link per terminal."""

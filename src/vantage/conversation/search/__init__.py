@@ -1,0 +1,1 @@
+"""Full-text search over the conversations of a home."""

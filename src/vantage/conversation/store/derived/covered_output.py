@@ -1,0 +1,43 @@
+"""The raw output as it may leave the home: byte for byte, with every shell's secret covered.
+
+A reader that knows the secret of a living shell could forge its prompts. Secrets stand in the journal; offsets and
+lengths stay as they are. A secret that lies across the borders of what is asked for is covered too.
+"""
+
+import re
+
+from vantage.conversation.store.files.growing_file import GrowingFile
+from vantage.terminal.output.marks import COVER
+
+_SECRET = re.compile(rb'"secret":\s*"([0-9a-f]{16,64})"')
+_LONGEST = 64
+_PIECE = 1 << 20
+
+
+class CoveredOutput:
+    def __init__(self, raw: GrowingFile, journal: GrowingFile) -> None:
+        self._raw = raw
+        self._journal = journal
+        self._read = 0
+        """How much of the journal was looked through."""
+        self._secrets: set[bytes] = set()
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes of a span."""
+        before = max(start - _LONGEST, 0)
+        data = self._raw.read(before, end + _LONGEST)
+        self._find_secrets()
+        for secret in self._secrets:
+            data = data.replace(secret, COVER * len(secret))
+        return data[start - before : end - before]
+
+    def _find_secrets(self) -> None:
+        """Shells that were started since the last look."""
+        size = self._journal.size
+        while self._read < size:
+            data = self._journal.read(self._read, min(self._read + _PIECE, size))
+            whole = data.rfind(b"\n") + 1
+            self._secrets.update(_SECRET.findall(data, 0, whole or len(data)))
+            if not whole and len(data) < _PIECE:
+                return  # a line that is being written
+            self._read += whole or len(data)

@@ -1,0 +1,1 @@
+"""What can be asked of a conversation and its terminal: parameters, functions and results."""

@@ -1,0 +1,129 @@
+"""What was typed at which prompt: lines whose command has not begun, and interrupts that are not yet answered.
+
+Each shell counts its own prompts, so a prompt is named by shell and number. A line typed at a prompt is taken when the
+shell runs it or shows another prompt; an interrupt is taken when the shell shows another prompt.
+"""
+
+import asyncio
+import time
+from typing import NamedTuple
+
+from vantage.conversation.live.terminal import LiveTerminal
+from vantage.ptyhost import shells
+
+LINE_TIMEOUT_S = 2.0
+"""How long a line that was typed may take to begin."""
+INTERRUPT_S = 1.0
+INTERRUPT_TRIES = 3
+"""How long a shell gets to show a prompt after an interrupt, and how often it is interrupted again."""
+INTERRUPTED = 128 + 2
+LATE_MS = 500
+"""A command that ends by itself before its Ctrl-C, or so soon after it, may not have got it."""
+EDITOR_S = 0.5
+"""How long input waits for a shell whose line editor has the terminal: a builtin may read keys too (`read -n 1`)."""
+KEY_S = 0.003
+
+
+class Prompt(NamedTuple):
+    shell_id: str
+    cycle: int
+
+
+class Prompts:
+    def __init__(self, live: LiveTerminal) -> None:
+        self._live = live
+        self._entered: Prompt | None = None
+        """The prompt at which a line was typed last: what the shell says next is about that line."""
+        self._interrupted: Prompt | None = None
+        """The prompt when the shell was interrupted: it may lose input until it shows another one."""
+        self._interrupt_sent: float | None = None
+        """When the last Ctrl-C was sent, in ms, if a command ran then or was about to."""
+        self._editor_left_at: Prompt | None = None
+        """The prompt whose command is known to have the terminal."""
+
+    @property
+    def current(self) -> Prompt:
+        """The shell's last prompt."""
+        state = self._live.state
+        return Prompt(state.shell_id, state.cycle)
+
+    @property
+    def at_prompt(self) -> bool:
+        return self._live.state.phase in ("starting", "prompting", "idle")
+
+    @property
+    def line_pending(self) -> bool:
+        """Whether a line was typed at this prompt that the shell has not begun."""
+        return self.at_prompt and self.current == self._entered
+
+    def line_entered(self, prompt: Prompt) -> None:
+        self._entered = prompt
+
+    def interrupt_sent(self) -> None:
+        """Notes where the shell is when a Ctrl-C is sent."""
+        self._interrupted = self.current
+        into_command = not self.at_prompt or self._entered == self._interrupted
+        self._interrupt_sent = time.time() * 1000 if into_command else None
+
+    async def line_taken(self) -> None:
+        """Until the shell has begun the line that was typed last, and has answered an interrupt."""
+        await self._live.waiters.until(lambda: not self.line_pending, LINE_TIMEOUT_S)
+        self._entered = None
+        await self.interrupt_taken()
+
+    async def interrupt_taken(self) -> None:
+        """Until a shell that was interrupted shows another prompt, unless it ignores interrupts.
+
+        bash keeps a Ctrl-C that comes between a prompt and the reading of keys until the next key, and loses that key:
+        so the interrupt is repeated. One that comes while a prompt is made leaves none.
+        """
+        if self._interrupted is None or self._live.state.phase not in ("prompting", "idle"):
+            return
+        await self._prompted_again()
+        if self._interrupt_was_late():
+            self._interrupted = self.current
+            await self._prompted_again()
+        self._interrupted = None
+
+    async def _prompted_again(self) -> None:
+        live = self._live
+        for _ in range(INTERRUPT_TRIES):
+            if await live.waiters.until(self._prompts_again, INTERRUPT_S):
+                return
+            if live.state.phase == "idle":
+                await live.ask("interrupt")
+                continue
+            sample = await live.sampler.look()
+            if not sample.canonical and live.hooks.is_shell(sample.foreground_pid):
+                await live.hooks.poke()
+
+    def _prompts_again(self) -> bool:
+        state = self._live.state
+        if state.phase == "idle":
+            return self.current != self._interrupted or state.kind in shells.KEEP_THEIR_PROMPT
+        return not self.at_prompt
+
+    def _interrupt_was_late(self) -> bool:
+        """Whether the command that was to be interrupted ended by itself: then its prompt gets the interrupt."""
+        sent, self._interrupt_sent = self._interrupt_sent, None
+        if sent is None or self._live.state.last_exit_code == INTERRUPTED:
+            return False
+        blocks = self._live.derivation.blocks
+        last = blocks.get(f"b{blocks.count}") if blocks.count else None
+        return last is None or last.ts_end is None or last.ts_end < sent + LATE_MS
+
+    async def editor_left(self) -> None:
+        """Until a command that has begun has the terminal, once for each command.
+
+        fish reports that a command begins before its line editor has restored the terminal's settings: with those of
+        the editor an Enter or a Ctrl-D is a character, and ends neither a line nor the input.
+        """
+        live, end = self._live, time.monotonic() + EDITOR_S
+        if live.state.phase != "running" or self._editor_left_at == self.current:
+            return
+        self._editor_left_at = self.current
+        while live.state.phase == "running" and time.monotonic() < end:
+            sample = await live.sampler.look()
+            if sample.canonical or sample.foreground_pid != live.state.pid:
+                return
+            await asyncio.sleep(KEY_S)

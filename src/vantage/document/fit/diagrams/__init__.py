@@ -1,0 +1,1 @@
+"""Diagrams where they cannot be drawn: Mermaid read, and written as an outline."""

@@ -1,0 +1,1 @@
+"""Tables that do not fit a display: their columns measured, and the forms they can take instead."""

@@ -1,0 +1,1 @@
+"""Exports that are web pages of one file: a conversation, and a terminal that is played."""

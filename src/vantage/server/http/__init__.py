@@ -1,0 +1,1 @@
+"""HTTP: requests decoded, verbs called, answers encoded."""

@@ -1,0 +1,29 @@
+"""Every path of the server that speaks HTTP, in one table. The WebSocket and MCP are ASGI applications beside it."""
+
+from dataclasses import dataclass
+
+from vantage.server.http.route import Route
+from vantage.server.http.routes import about, conversations, static, terminal, timeline
+from vantage.server.security import login, sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Routes that stand together in the OpenAPI document."""
+
+    name: str
+    description: str
+    routes: tuple[Route, ...]
+
+
+SECTIONS = (
+    Section("conversations", "A conversation is a terminal, a log and its clients.", conversations.ROUTES),
+    Section("terminal", "The agent's terminal: run, type, wait, see.", terminal.ROUTES),
+    Section("timeline", "What happened, as events and as rows.", timeline.ROUTES),
+    Section("server", "The server itself.", (*about.ROUTES, *sessions.ROUTES)),
+)
+ROUTES = tuple(route for section in SECTIONS for route in section.routes)
+"""The interface under /v1, and what monitors the server."""
+LOGIN = login.ROUTES
+PAGES = (*LOGIN, *static.ROUTES)
+"""What a browser gets before it has a session: the pages and their files, and the login."""

@@ -1,0 +1,1 @@
+"""MCP: the tools, and how they are reached over HTTP and over a socket."""

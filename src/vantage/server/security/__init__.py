@@ -1,0 +1,1 @@
+"""The checks in front of every request: tokens, sessions, origins, limits."""

@@ -1,0 +1,99 @@
+"""What each message of a client does: a table from its type to a function."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from vantage.errors import Invalid
+from vantage.presentation import warnings_about
+from vantage.server.ws.messages import (
+    ClientConfig,
+    ClientMessage,
+    Hello,
+    Input,
+    Ping,
+    ReleaseKeyboard,
+    Subscribe,
+    TakeKeyboard,
+    Unsubscribe,
+)
+
+if TYPE_CHECKING:
+    from vantage.server.ws.socket import Socket
+
+
+async def hello(socket: "Socket", message: Hello) -> None:
+    if message.token is not None:
+        socket.identity.show(message.token)
+    scope = socket.identity.admit(socket)
+    socket.identity.name(message.client_id)
+    if message.presentation is not None or message.terminal_width is not None:
+        socket.subscriptions.set_display(terminal_width=message.terminal_width, presentation=message.presentation)
+    warnings = [*socket.inbox.ignored, *warnings_about(message.presentation)]
+    said = {"warnings": warnings} if warnings else {}
+    await socket.connection.say("welcome", client_id=message.client_id, scope=scope, **said)
+
+
+async def subscribe(socket: "Socket", message: Subscribe) -> None:
+    await socket.subscriptions.add(message)
+
+
+async def unsubscribe(socket: "Socket", message: Unsubscribe) -> None:
+    socket.subscriptions.remove(message.conversation_id)
+
+
+async def client_config(socket: "Socket", message: ClientConfig) -> None:
+    client_id = socket.identity.client_id
+    if message.client_id not in (None, client_id):
+        raise Invalid(f"this socket belongs to {client_id}", hint="leave client_id out")
+    warnings = [*socket.inbox.ignored, *warnings_about(message.presentation)]
+    if message.agent is not None:
+        await _set_agent_display(socket, message.agent.id, message)
+    else:
+        if message.primary is not None:
+            socket.identity.must_write()
+        socket.subscriptions.set_display(terminal_width=message.terminal_width, presentation=message.presentation)
+        await socket.subscriptions.declare(message.primary)
+    if warnings:
+        await socket.connection.say("warnings", about="client_config", warnings=warnings)
+
+
+async def _set_agent_display(socket: "Socket", agent_id: str, message: ClientConfig) -> None:
+    """The display of one agent: in the conversation that is named, else in the only one that the socket follows."""
+    socket.identity.must_write()
+    conversation_id = message.conversation_id or socket.subscriptions.only
+    if conversation_id is None:
+        raise Invalid("client_config with an agent needs a conversation_id", hint="name the agent's conversation")
+    given = {"presentation": message.presentation, "terminal_width": message.terminal_width}
+    stated = {name: value for name, value in given.items() if value is not None}
+    await socket.bus.request(conversation_id, "set_agent" if stated else "drop_agent", agent_id=agent_id, **stated)
+
+
+async def take_keyboard(socket: "Socket", message: TakeKeyboard) -> None:
+    await socket.keyboard.take(message.conversation_id)
+    socket.subscriptions.come(message.conversation_id)
+
+
+async def release_keyboard(socket: "Socket", message: ReleaseKeyboard) -> None:
+    await socket.keyboard.release(message.conversation_id)
+
+
+async def type_input(socket: "Socket", message: Input) -> None:
+    await socket.keyboard.type(message)
+
+
+async def ping(socket: "Socket", message: Ping) -> None:
+    await socket.connection.say("pong", **({} if message.id is None else {"id": message.id}))
+
+
+Handler = Callable[["Socket", Any], Awaitable[None]]
+
+HANDLERS: dict[type[ClientMessage], Handler] = {
+    Hello: hello,
+    Subscribe: subscribe,
+    Unsubscribe: unsubscribe,
+    ClientConfig: client_config,
+    TakeKeyboard: take_keyboard,
+    ReleaseKeyboard: release_keyboard,
+    Input: type_input,
+    Ping: ping,
+}

@@ -1,0 +1,1 @@
+"""The engine on libghostty-vt, through the C interface that pyghostty carries."""
