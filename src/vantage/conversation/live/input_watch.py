@@ -84,6 +84,15 @@ class InputWatch:
             self._waiters.leave(self)
             self._cancel()
 
+    async def until(self, holds: Callable[[], bool], timeout: float) -> Awaited | None:
+        """Until `holds()`, the timeout, or until the program waits for input, which is returned unless `holds()`."""
+        caller = self.begin()
+        try:
+            await self._waiters.until(lambda: holds() or caller.awaited is not None, timeout)
+            return None if holds() else caller.awaited
+        finally:
+            caller.end()
+
     def answered_since(self, began: float) -> Awaited | None:
         """What the program waits for now, if the host was asked after this moment."""
         return self._current(self._answer) if self._began >= began else None

@@ -16,6 +16,8 @@ from vantage.ptyhost import processes, protocol
 
 STEP_TIMEOUT_S = 2.0
 """How long each way of ending a program gets before the next, stronger one."""
+REPL_TIMEOUT_S = 5.0
+"""The same for a shell or REPL, which saves its history and runs its exit hooks after the quit word."""
 
 
 @verb("End what runs, politely first.", destructive=True)
@@ -49,10 +51,9 @@ async def end_session(terminal: PtyTerminal, params: EndSession) -> Ended:
 async def _end(terminal: PtyTerminal, block_id: str, *, force: bool) -> Ended:
     live = terminal.live
 
-    async def ends(at_prompt: Running | None = None) -> bool:
-        """Whether it ends in time; a program that shows its prompt again before is not waited for."""
-        over = partial(_may_be_left, terminal, block_id, at_prompt)
-        await live.waiters.until(over, STEP_TIMEOUT_S)
+    async def ends(timeout_s: float = STEP_TIMEOUT_S, at_prompt: Running | None = None) -> bool:
+        """Whether it ends in time. A program that shows its prompt, or waits for input again, is not waited for."""
+        await live.input_watch.until(partial(_may_be_left, terminal, block_id, at_prompt), timeout_s)
         return terminal.has_ended(block_id)
 
     for how, act in _WAYS:
@@ -63,7 +64,8 @@ async def _end(terminal: PtyTerminal, block_id: str, *, force: bool) -> Ended:
         if done is None:
             continue
         await calls.keep(terminal, block=block_id, how=how, typed=done or None)
-        if await ends(running if how == "ctrl_c" else None):
+        timeout_s = REPL_TIMEOUT_S if running is not None and has_prompt(running) else STEP_TIMEOUT_S
+        if await ends(timeout_s, running if how == "ctrl_c" else None):
             return Ended(how=how, typed=done or None)
     await _signal(terminal, "KILL")
     await calls.keep(terminal, block=block_id, how="kill", typed=None)

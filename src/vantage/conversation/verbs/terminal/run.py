@@ -9,12 +9,12 @@ import contextlib
 import re
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from vantage.conversation.checks import directory
-from vantage.conversation.live.input_watch import Awaited
 from vantage.conversation.store.files.disk_errors import no_room
 from vantage.conversation.verbs.terminal import calls, turn
 from vantage.conversation.verbs.terminal.output import alternate_screen, output_of, so_far
@@ -70,7 +70,8 @@ async def exec_block(terminal: PtyTerminal, params: ExecBlock) -> Ran:
     )
     ran = await turn.waited(terminal, wait, ran, block.block_id)
     if wait is None and params.timeout_ms:
-        set_awaited(ran, await _over_or_awaiting(terminal, block.seq, params.timeout_ms / 1000))
+        over = partial(live.is_over, block.seq)
+        set_awaited(ran, await live.input_watch.until(over, params.timeout_ms / 1000))
     has_waited = wait is not None or params.timeout_ms > 0
     ran.running = not live.is_over(block.seq)
     block = live.block(block.block_id)
@@ -98,17 +99,6 @@ async def exec_interactive(terminal: PtyTerminal, params: ExecInteractive) -> St
         note=begun.note,
     )
     return await turn.waited(terminal, wait, started, block.block_id)
-
-
-async def _over_or_awaiting(terminal: PtyTerminal, seq: int, timeout: float) -> Awaited | None:
-    """Until a command has ended or waits for input, which is returned."""
-    live = terminal.live
-    caller = live.input_watch.begin()
-    try:
-        await live.waiters.until(lambda: live.is_over(seq) or caller.awaited is not None, timeout)
-        return None if live.is_over(seq) else caller.awaited
-    finally:
-        caller.end()
 
 
 async def _report(terminal: PtyTerminal, ran: Ran, block: Block, max_output: int) -> None:
