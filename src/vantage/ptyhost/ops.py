@@ -255,14 +255,14 @@ def resize(host: "Host", request: Request) -> None:
 def interrupt(host: "Host", request: Request) -> None:
     part = _part(host, request)
     if part is not None and part.call.taken:
-        request.answer(how="before", dropped=0)
+        request.answer(how="before", to=None, dropped=0)
         return
     _, running = _running(host, request)
     if part is not None:
         part.call.begin(part.size)
         part.ends(1, whole=True, why="")
-    how, dropped = running.interrupt()
-    request.answer(how=how, dropped=dropped)
+    done = running.interrupt()
+    request.answer(how=done.how, to=done.to, dropped=done.dropped)
 
 
 def signal_(host: "Host", request: Request) -> None:

@@ -190,6 +190,17 @@ def arguments(pid: int) -> list[str]:
         return []
 
 
+def dies_of(pid: int, number: signal.Signals) -> bool:
+    """Whether a process neither catches nor blocks nor ignores a signal; false for one that has ended."""
+    fields = (b"SigBlk:", b"SigIgn:", b"SigCgt:")
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            masks = [int(line.split()[1], 16) for line in file if line.startswith(fields)]
+    except OSError:
+        return False
+    return len(masks) == len(fields) and not any(mask >> (number - 1) & 1 for mask in masks)
+
+
 def parent(pid: int) -> int | None:
     process = _read(pid)
     return process.parent if process is not None else None

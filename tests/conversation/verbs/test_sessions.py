@@ -145,6 +145,16 @@ async def test_input_right_after_an_interrupt(home, kind):
         assert (await t.exec_block("echo on")).output == "on\n"
 
 
+async def test_an_interrupt_right_after_a_command_began(home, kind):
+    """The shell, or its child that is about to become the program, has the terminal at first, and drops a Ctrl-C."""
+    async with agent_terminal(home, shell=kind) as t:
+        for _ in range(30):
+            begun = await t.exec_block("sleep 1000", timeout_ms=0)
+            await t.ctrl_c()
+            assert (await t.wait_for("EOF", from_cursor=begun.cursor)).matched
+            assert (await t.read_block(begun.block_id)).block.exit_code == 130
+
+
 # every way to end
 
 
@@ -156,8 +166,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("how", ENDINGS)
-async def test_ending_a_session_escalates_to_kill(home, program, how, monkeypatch):
-    monkeypatch.setattr("vantage.conversation.verbs.terminal.ending.STEP_TIMEOUT_S", 0.2)
+async def test_ending_a_session_escalates_to_kill(home, program, how):
     async with agent_terminal(home) as t:
         session = await t.exec_interactive(program(ENDINGS[how]))
         await t.wait_for("up")

@@ -188,19 +188,19 @@ class Pty:
         with contextlib.suppress(OSError, termios.error), self._other_end() as peer:
             termios.tcflush(peer, termios.TCIFLUSH)
 
-    def interrupt(self) -> str:
-        """Delivers a Ctrl-C. Returns how: `typed`, as a `signal`, or `failed`."""
+    def interrupt(self) -> tuple[str, int | None]:
+        """Delivers a Ctrl-C. Returns how (`typed`, as a `signal`, or `failed`) and to which process group."""
         modes, group = self.modes(), self.foreground()
         # Without signals from the keyboard, in canonical mode, it would become a part of the line: so it is signalled.
         if modes.isig or not modes.canonical:
             with contextlib.suppress(OSError):
                 if os.write(self.master, b"\x03"):
-                    return "typed"
+                    return "typed", group
         if group is not None and (modes.isig or modes.canonical):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGINT)
-                return "signal"
-        return "failed"
+                return "signal", group
+        return "failed", None
 
     def unread(self) -> int:
         """Bytes that were typed and not yet read; of an unfinished line in canonical mode, none."""

@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
@@ -24,6 +24,14 @@ from vantage.ptyhost.terminal.pty import Pty
 from vantage.ptyhost.terminal.stall import Stall
 
 STOPPED_CHECK_S: Final = 0.05
+
+
+class Interrupted(NamedTuple):
+    how: str
+    to: int | None
+    """The process group that got it."""
+    dropped: int
+    """Bytes of queued input."""
 
 
 class Running:
@@ -70,12 +78,13 @@ class Running:
         """Reads to the end of what the terminal has now; false when it cannot be written."""
         return self._reader.drain()
 
-    def interrupt(self) -> tuple[str, int]:
-        """Delivers a Ctrl-C and drops queued input. Returns how it was delivered and how many bytes were dropped."""
+    def interrupt(self) -> Interrupted:
+        """Delivers a Ctrl-C and drops queued input."""
         self.answers.clear("waiting")
         dropped = self.input.drop("interrupted")
         self.pty.discard_input()
-        return self.pty.interrupt(), dropped
+        how, to = self.pty.interrupt()
+        return Interrupted(how, to, dropped)
 
     def stopped(self, *, again: bool = True) -> None:
         """Continues a shell that has stopped itself (`suspend`): there is no shell above it that could.

@@ -109,7 +109,8 @@ async def ctrl_c(terminal: PtyTerminal, params: OnSession) -> Cursor:
     terminal.prompts.interrupt_sent()
     terminal.held.interrupted()
     terminal.secrets.cancelled(AGENT)
-    await terminal.live.ask("interrupt", **_once(0, 1, 1, {"cursor": cursor}))
+    done = await terminal.live.ask("interrupt", **_once(0, 1, 1, {"cursor": cursor}))
+    await terminal.prompts.interrupt_handed_over(done.get("to"))
     return _typed_at(terminal, cursor)
 
 

@@ -5,11 +5,12 @@ shell runs it or shows another prompt; an interrupt is taken when the shell show
 """
 
 import asyncio
+import signal
 import time
 from typing import NamedTuple
 
 from vantage.conversation.live.terminal import LiveTerminal
-from vantage.ptyhost import shells
+from vantage.ptyhost import processes, shells
 
 LINE_TIMEOUT_S = 2.0
 """How long a line that was typed may take to begin."""
@@ -21,6 +22,8 @@ LATE_MS = 500
 """A command that ends by itself before its Ctrl-C, or so soon after it, may not have got it."""
 EDITOR_S = 0.5
 """How long input waits for a shell whose line editor has the terminal: a builtin may read keys too (`read -n 1`)."""
+START_MS, HANDOVER_S = 2000, 0.2
+"""How old a command is at most whose program may not have the terminal yet; how long an interrupt watches for that."""
 KEY_S = 0.003
 
 
@@ -64,6 +67,30 @@ class Prompts:
         self._interrupted = self.current
         into_command = not self.at_prompt or self._entered == self._interrupted
         self._interrupt_sent = time.time() * 1000 if into_command else None
+
+    async def interrupt_handed_over(self, group: int | None) -> None:
+        """Repeats a Ctrl-C that was lost between the shell and the program that it was about to start.
+
+        A shell reports that a command begins before it has given the terminal to it, and a child of the shell gets the
+        terminal before it is the program: both catch an interrupt and drop it. A program that lives, though it dies of
+        an interrupt, has not got it.
+        """
+        live, block, end = self._live, self._live.state.block, time.monotonic() + HANDOVER_S
+        if group is None or block is None or time.time() * 1000 - block.ts_begin > START_MS:
+            return
+        repeatable = (group,) if not live.hooks.is_shell(group) else ()
+        while time.monotonic() < end:
+            sample = await live.sampler.look()
+            if live.state.block is None or live.state.block.block_id != block.block_id:
+                return
+            pid = sample.foreground_pid
+            if pid is not None and not live.hooks.is_shell(pid):
+                if repeatable and pid not in repeatable:
+                    return  # the program that was interrupted has ended, and the shell has begun another
+                repeatable = (pid,)
+                if processes.dies_of(pid, signal.SIGINT):
+                    await live.ask("interrupt")
+            await asyncio.sleep(KEY_S)
 
     async def line_taken(self) -> None:
         """Until the shell has begun the line that was typed last, and has answered an interrupt."""
