@@ -29,7 +29,7 @@ from vantage.server.app import make_app
 from vantage.server.config import Config
 from vantage.server.http.protocol import SPARE, Protocol
 from vantage.server.listening import listen, listen_here
-from vantage.server.search_export import Owned
+from vantage.server.search_export import SearchAndExport
 from vantage.server.security.guard import Guard
 from vantage.server.security.tokens import MAIN, Tokens
 from vantage.server.services import Services
@@ -113,9 +113,9 @@ async def run(config: Config, say: Callable[[str], None] = lambda _: None) -> No
         hub = Hub(manager.bus, tools=manager.specs.tools)
         search = SearchIndex(config.home)
         stack.push_async_callback(search.close)
-        owned = Owned(config.home, search, manager.specs.tools)
-        stack.callback(owned.close)
-        manager.extra_handlers |= owned.requests()
+        search_export = SearchAndExport(config.home, search, manager.specs.tools)
+        stack.callback(search_export.close)
+        manager.extra_handlers |= search_export.requests()
         stack.callback(hub.close)
         services = Services(
             bus=manager.bus,

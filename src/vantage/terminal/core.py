@@ -13,7 +13,7 @@ from vantage.terminal import modes
 from vantage.terminal.block_events import begin_event, end_event
 from vantage.terminal.journal import Record
 from vantage.terminal.modes import NO_SHELL, Happening, Phase
-from vantage.terminal.output.blocks import MOST_MARKS, Block, ByteRange, Origin, Reason, block_id
+from vantage.terminal.output.blocks import MAX_MARKS, Block, ByteRange, Origin, Reason, block_id
 from vantage.terminal.output.marks import Mark, Marks
 from vantage.terminal.output.reading import fold
 from vantage.terminal.output.spool import Spool
@@ -21,7 +21,7 @@ from vantage.terminal.screen.drawing import Drawing
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import Continuation, Pending, State, Step
 
-_MOST_ECHO = 8192
+_MAX_ECHO = 8192
 _PROMPT_MARKS = ("D", "A", "B")
 EDITOR_BEGINS = b"\x1b[?2004h"
 """What bash's editor prints before its prompt."""
@@ -126,7 +126,7 @@ class TerminalCore:
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
         elif state.pending is None and state.phase is Phase.IDLE:
-            state.echo = (state.echo + added)[:_MOST_ECHO]
+            state.echo = (state.echo + added)[:_MAX_ECHO]
         self._spool.alternate = False
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
@@ -170,7 +170,7 @@ class TerminalCore:
             self._begin(mark)
         elif mark.cycle == state.cycle and mark.kind == "P" and self._runs_given():
             self._asks_more(mark)
-        if state.block is not None and len(state.block.marks) < MOST_MARKS and mark.start >= state.block.raw.start:
+        if state.block is not None and len(state.block.marks) < MAX_MARKS and mark.start >= state.block.raw.start:
             state.block.marks.append(ByteRange(mark.start, mark.end))
 
     def _prompted_again(self) -> bool:

@@ -11,7 +11,7 @@ from vantage.conversation.store.conversation_folder import ConversationFolder
 from vantage.export.pages.frames import Film, Frame, film_of
 from vantage.export.pages.parts import escape, hash_of, holes, in_a_script, part
 from vantage.export.recording import Progress
-from vantage.export.screen.pieces import look_of, pieces
+from vantage.export.screen.pieces import pieces, style_of
 from vantage.export.screen.themes import DAY, NIGHT, variables
 from vantage.terminal.engines.values import Cursor, Run
 from vantage.terminal.screen.frames import ScreenSnapshot
@@ -154,7 +154,7 @@ class _Book:
         return made
 
     def _style(self, run: Run) -> int:
-        link = look_of(run, NIGHT).link
+        link = style_of(run, NIGHT).link
         key = (run.fg, run.bg, " ".join(name for name in _ATTRS if name in run.attrs), link)
         if key not in self._styles:
             self._styles[key] = len(self.styles)

@@ -44,7 +44,7 @@ LIGHT = Theme("#fbfbfa", "#23272e", _LIGHT_COLORS)
 THEMES = {"dark": DARK, "light": LIGHT}
 
 
-class Look(msgspec.Struct, frozen=True):
+class CellStyle(msgspec.Struct, frozen=True):
     """How a piece is drawn, with reversed and hidden text worked out."""
 
     ink: str
@@ -75,12 +75,12 @@ def elsewhere(link: str) -> str:
     return f"this text shows another address: the link leads to {one_line(link)}"
 
 
-def look_of(run: Run, theme: Theme) -> Look:
+def style_of(run: Run, theme: Theme) -> CellStyle:
     ink = theme.foreground if run.fg is None else theme.color(run.fg)
     ground = None if run.bg is None else theme.color(run.bg)
     if "reverse" in run.attrs:
         ink, ground = ground or theme.background, ink
-    return Look(ink, ground, run.attrs, run.link if is_safe(run.link) else None)
+    return CellStyle(ink, ground, run.attrs, run.link if is_safe(run.link) else None)
 
 
 def is_safe(link: str | None) -> TypeGuard[str]:

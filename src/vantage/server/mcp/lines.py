@@ -21,7 +21,7 @@ from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 
 NAME = "mcp.sock"
-MOST_LINE = 16 << 20
+MAX_LINE = 16 << 20
 HELLO_S = 10.0
 LEAVING_S = 1.0
 WELCOME = b'{"ok":true,"call_ids":true}\n'
@@ -51,7 +51,7 @@ class Lines:
         self._served: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self, local: socket.socket) -> asyncio.Server:
-        return await asyncio.start_unix_server(self._connected, sock=local, limit=MOST_LINE)
+        return await asyncio.start_unix_server(self._connected, sock=local, limit=MAX_LINE)
 
     async def end(self) -> None:
         """Aborts the pipes: `vantage mcp` sends the calls that were open to the next server."""
@@ -125,7 +125,7 @@ async def _read(sdk: ModuleType, reader: asyncio.StreamReader, writer: asyncio.S
         while True:
             try:
                 line = await reader.readline()
-            except ValueError:  # longer than MOST_LINE
+            except ValueError:  # longer than MAX_LINE
                 line = b"-"
             except ConnectionError:
                 return
@@ -155,5 +155,5 @@ async def _put(writer: asyncio.StreamWriter, line: bytes) -> None:
             await writer.drain()
 
 
-_EXPECTED = f"expected one JSON-RPC message a line, of at most {MOST_LINE:,} bytes"
+_EXPECTED = f"expected one JSON-RPC message a line, of at most {MAX_LINE:,} bytes"
 _NOT_A_MESSAGE = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":%b}}\n' % json.dumps(_EXPECTED).encode()

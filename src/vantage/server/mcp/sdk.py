@@ -46,8 +46,8 @@ from vantage.server.services import Services
 log = structlog.get_logger("vantage.server")
 logging.getLogger("mcp").setLevel(logging.WARNING)  # below that it logs messages, and those have secrets in them
 
-MOST_BODY = 16 << 20
-MOST_SESSIONS = 1000
+MAX_BODY = 16 << 20
+MAX_SESSIONS = 1000
 _LISTED = 50
 """Conversations that are listed as resources."""
 _OUR_FAULT = "something went wrong inside Vantage; its log says where. Call pty_status, then try again"
@@ -194,11 +194,11 @@ class HttpCallers:
         if caller is None:
             caller = Caller(self._services, remembers=session is not None, conversation=asked.get("conversation"))
             if not session:
-                if len(self._told) > MOST_SESSIONS:
+                if len(self._told) > MAX_SESSIONS:
                     self._told.clear()
                 caller.told = self._told
             else:
-                while len(self._sessions) >= MOST_SESSIONS:
+                while len(self._sessions) >= MAX_SESSIONS:
                     self._forget(next(iter(self._sessions)))
                 self._sessions[session] = _Session(caller, self._watch(session, request.scope["state"]["token_id"]))
         caller.tools = "all" if asked.get("tools") == "all" else "core"
@@ -235,8 +235,8 @@ def _manager(services: Services, callers: HttpCallers) -> StreamableHTTPSessionM
     return StreamableHTTPSessionManager(
         make_server(callers.who),
         security_settings=_security(services.config),
-        max_request_body_size=MOST_BODY,
-        max_sessions=MOST_SESSIONS,
+        max_request_body_size=MAX_BODY,
+        max_sessions=MAX_SESSIONS,
     )
 
 

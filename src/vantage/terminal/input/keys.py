@@ -12,7 +12,7 @@ import msgspec
 from vantage.errors import Do, InputError, nearest_word
 from vantage.terminal.engines.values import Modes
 
-MOST_REPEATS = 1000
+MAX_REPEATS = 1000
 ESCAPE = b"\x1b"
 SHIFT, ALT, CONTROL = 1, 2, 4
 _MODIFIERS = {
@@ -69,8 +69,8 @@ def parse_key(text: str) -> Key:
         raise InputError("a key has a name: an empty one was given", hint="name it, like 'Enter' or 'C-c'")
     prefix, name, times = match.groups()
     count = int(times[:9]) if times else 1
-    if not 1 <= count <= MOST_REPEATS:
-        raise InputError(f"a key is repeated 1 to {MOST_REPEATS} times, not {count} ({text!r})")
+    if not 1 <= count <= MAX_REPEATS:
+        raise InputError(f"a key is repeated 1 to {MAX_REPEATS} times, not {count} ({text!r})")
     modifiers = 0
     for modifier in re.split("[-+]", prefix.lower())[:-1]:
         modifiers |= _MODIFIERS[modifier]

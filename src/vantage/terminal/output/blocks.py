@@ -66,7 +66,7 @@ class Block(msgspec.Struct, omit_defaults=False):
         return self.raw.size - sum(span.size for span in self.marks)
 
 
-MOST_MARKS = 10_000
+MAX_MARKS = 10_000
 """Marks of ours that a block remembers; a script in a line editor prints one for each of its commands."""
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 KINDS = frozenset("ABCDKP")
 INTRODUCER = b"\x1b]133;"
-MOST_MARK = 32 * 1024
+MAX_MARK = 32 * 1024
 """A path of 4,096 bytes, every byte percent-encoded, and a command: what is longer is no mark of ours."""
 
 SHOWN = 8
@@ -88,9 +88,9 @@ class Marks:
         pieces: list[bytes | Mark] = []
         done = at = 0
         while (start := data.find(INTRODUCER, at)) >= 0:
-            end = _END.search(data, start + len(INTRODUCER), start + MOST_MARK)
+            end = _END.search(data, start + len(INTRODUCER), start + MAX_MARK)
             if end is None or (end.end() == len(data) and end.group() == b"\x1b"):
-                if len(data) - start >= MOST_MARK:
+                if len(data) - start >= MAX_MARK:
                     at = start + len(INTRODUCER)
                     continue
                 break

@@ -18,8 +18,8 @@ from vantage.terminal.output.spool import PROMPT
 _LOOK_BACK = 64 * 1024
 WINDOW = 1 << 20
 """Bytes that are searched at once."""
-MOST_PATTERN = 16 * 1024
-MOST_CONDITIONS = 32
+MAX_PATTERN = 16 * 1024
+MAX_CONDITIONS = 32
 
 # Whatever lets an expression match a line end; without any of it, a match lies within a line.
 _MAY_SPAN_LINES = re.compile(r"\n|\\[nsWDxvaftCPpzA0-9Q]|\[\^|\[\[|\(\?[a-zA-Z-]*s|-\\|\\.-|[\x00-\x09]-")
@@ -174,8 +174,8 @@ class _Readable:
 
 def _encoded(text: str, what: str) -> bytes:
     """A text to look for as the spool would have it."""
-    if len(text) > MOST_PATTERN:
-        raise InputError(f"the {what} has {len(text)} characters", hint=f"at most {MOST_PATTERN} are taken")
+    if len(text) > MAX_PATTERN:
+        raise InputError(f"the {what} has {len(text)} characters", hint=f"at most {MAX_PATTERN} are taken")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -351,7 +351,7 @@ _NAMES = {str: "a text", bool: "true", int: "a number of milliseconds", list: "a
 _EXAMPLES = {str: '"login:"', bool: "true", int: "300", list: '[{"prompt": true}, {"text": "error"}]'}
 CONDITIONS = frozenset(_TAKES)
 """The keys of condition objects."""
-MOST_QUIET_MS = 24 * 60 * 60 * 1000
+MAX_QUIET_MS = 24 * 60 * 60 * 1000
 TOKENS = {"PROMPT": "prompt", "EOF": "eof"}
 
 
@@ -365,14 +365,14 @@ def condition(match: Any, at: int, *, regex: bool = False) -> Condition:
         if match in TOKENS:
             return _leaf(TOKENS[match], True, at)
         return _leaf("text", match, at)
-    left = [MOST_CONDITIONS]
+    left = [MAX_CONDITIONS]
     return _parse(match, at, left)
 
 
 def _parse(match: Any, at: int, left: list[int]) -> Condition:
     left[0] -= 1
     if left[0] < 0:
-        raise InputError(f"match has more than {MOST_CONDITIONS} conditions", hint="wait for fewer, or one by one")
+        raise InputError(f"match has more than {MAX_CONDITIONS} conditions", hint="wait for fewer, or one by one")
     if isinstance(match, str):
         return condition(match, at)
     if not isinstance(match, dict) or len(match) != 1:
@@ -385,7 +385,7 @@ def _parse(match: Any, at: int, left: list[int]) -> Condition:
     if takes is None:
         raise InputError(f"there is no condition {kind!r}", hint=did_you_mean(str(kind), _TAKES))
     right = isinstance(value, takes) and (takes is bool or not isinstance(value, bool))
-    if not right or not value or (takes is int and not 0 < value <= MOST_QUIET_MS):
+    if not right or not value or (takes is int and not 0 < value <= MAX_QUIET_MS):
         raise InputError(
             f"{kind!r} takes {_NAMES[takes]}, not {_shown(value)}", hint=f'as in {{"{kind}": {_EXAMPLES[takes]}}}'
         )

@@ -8,11 +8,11 @@ from vantage.terminal.screen.queries import Queries
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import Reply, State
 
-_MOST_WAITING = 3 << 19
+_MAX_WAITING = 3 << 19
 """Bytes of plain lines that wait while only the last of them must be drawn (`floods`)."""
 _DRAWN_AT_ONCE = 1 << 17
 """Bytes of plain output after which all of it is drawn, unless it is such a flood."""
-_MOST_OTHER = 1 << 10
+_MAX_OTHER = 1 << 10
 """Bytes that wait with anything else among them: all of it is drawn, so waiting saves nothing."""
 _STRING_TERMINATOR = b"\x1b\\"
 FRESH_SHELL = (
@@ -92,7 +92,7 @@ class Drawing:
 
     def not_plain(self) -> None:
         """What was added last has more in it than characters and line ends."""
-        if self._size > _MOST_OTHER:
+        if self._size > _MAX_OTHER:
             self._show_as_is()
         else:
             self._plain_from = self._known = len(self._waiting)
@@ -110,8 +110,8 @@ class Drawing:
 
     def _show_or_wait(self) -> None:
         """Plain lines of which only the last must be drawn may wait for more of them; everything else is drawn."""
-        if self._most < _MOST_WAITING and not self._plain_from and self._flood() is not None:
-            self._most = _MOST_WAITING
+        if self._most < _MAX_WAITING and not self._plain_from and self._flood() is not None:
+            self._most = _MAX_WAITING
         else:
             self._show()
 

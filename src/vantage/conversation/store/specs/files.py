@@ -16,7 +16,7 @@ from vantage.timeline.calls import normal_name
 from vantage.timeline.specs.check import Problem, check_spec
 from vantage.timeline.specs.model import RenderSpec
 
-MOST_FILE = 4 * 1024 * 1024
+MAX_FILE = 4 * 1024 * 1024
 """Bytes of a file that are read; more is no file of specs."""
 SAMPLE = ".sample.json"
 
@@ -118,11 +118,11 @@ def read_json(path: Path) -> tuple[Json, Problem | None]:
             what = "it is not a regular file" if path.exists() else "there is no such file"
             return None, Problem("unreadable", "", what)
         with path.open("rb") as stream:
-            data = stream.read(MOST_FILE + 1)
+            data = stream.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         return None, Problem("unreadable", "", _reason(error))
-    if len(data) > MOST_FILE:
-        return None, Problem("too_large", "", f"it has more than {MOST_FILE} bytes")
+    if len(data) > MAX_FILE:
+        return None, Problem("too_large", "", f"it has more than {MAX_FILE} bytes")
     try:
         return msgspec.json.decode(data.decode("utf-8-sig")), None
     except UnicodeDecodeError as error:

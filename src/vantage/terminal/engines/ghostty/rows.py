@@ -51,7 +51,7 @@ _ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 _StyleParts = tuple[ColorRef | None, ColorRef | None, tuple[str, ...]]
 # Styles by the bytes of the library's struct: taking those apart field by field is what costs.
 _STYLES: dict[bytes, _StyleParts] = {}
-_MOST_STYLES = 4096
+_MAX_STYLES = 4096
 _NO_STYLE: _StyleParts = (None, None, ())
 
 
@@ -218,7 +218,7 @@ class RowReader:
         lib.ghostty_render_state_row_cells_get(cells, lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_STYLE, self._style_out)
         known = bytes(self._style_bytes)
         if known not in _STYLES:
-            if len(_STYLES) > _MOST_STYLES:
+            if len(_STYLES) > _MAX_STYLES:
                 _STYLES.clear()
             _STYLES[known] = _style(self._style_out)
         return _STYLES[known]
