@@ -1,4 +1,4 @@
-"""Pictures of a conversation, by id: what image blocks show. Only raster images, told by their first bytes."""
+"""Pictures of a conversation, by id, for image blocks. Only raster images, recognised by their first bytes."""
 
 import base64
 import binascii
@@ -53,7 +53,7 @@ def get_asset(folder: ConversationFolder, name: str) -> Asset:
 
 
 def _media(data: bytes) -> str:
-    """What kind of picture it is; nothing that a browser would run is one."""
+    """The media type of a picture; None for anything that a browser might run."""
     if data[:4] == _RIFF and data[8:12] == _WEBP:
         return "image/webp"
     for start, media in _KINDS:
