@@ -1,8 +1,8 @@
 """The parts of a document. Blocks stand below each other; inline parts run within a block.
 
 Inline text is flat: nesting (`**bold *and italic***`) is a set of marks on each run, and a link is a value that its
-runs share. That is what every surface needs, and what makes wrapping a matter of slicing.
-Text in nodes is as the author wrote it; surfaces sanitise what they draw.
+runs share. Every surface needs exactly that, and wrapping becomes slicing. Text in nodes is the author's; surfaces
+sanitise what they draw.
 """
 
 import re
@@ -69,13 +69,13 @@ class CodeBlock(msgspec.Struct, frozen=True, tag="code_block"):
 
     @property
     def caption(self) -> str:
-        """What the info string says beyond the language: a file's name, a title."""
+        """The rest of the info string after the language: a file's name, a title."""
         info = self.info.strip()
         return "" if _LANGUAGE.fullmatch(info) else info
 
 
 class MathBlock(msgspec.Struct, frozen=True, tag="math_block"):
-    """A `$$…$$` formula that stands alone."""
+    """A `$$…$$` formula in a block of its own."""
 
     text: str
 

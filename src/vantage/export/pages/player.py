@@ -1,7 +1,8 @@
 """A terminal's recording as one web page without other files: the screen at every moment, and the commands.
 
-The page holds rows once (a line that scrolls is the same row elsewhere), frames as numbers of rows, and a whole frame
-in every hundred. Its size is bounded: when there are too many frames, every two become one, and the page says so.
+The page stores each row once (a line that scrolls is the same row in another place), frames as numbers of rows, and a
+whole frame every hundred frames. Its size is bounded: when there are too many frames, every two become one, and the
+page says so.
 """
 
 import json
@@ -21,7 +22,7 @@ FORMAT = 1
 KEYFRAME_EVERY = 100
 MAX_COMMAND = 2000
 _MODULES = ("terminal/command_text.js", "terminal/time_scale.js", "terminal/cells.js", "parts/colors.js")
-"""Modules of the live page that draw cells and word times there as here."""
+"""Modules of the live page with which the player draws cells and words times."""
 _SHAPES = ("", "block", "underline", "bar")
 _ATTRS = ("bold", "dim", "italic", "underline", "double", "curly", "dotted", "dashed", "reverse", "hidden", "strike",
           "overline")  # fmt: skip

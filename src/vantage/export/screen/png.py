@@ -55,7 +55,7 @@ CONVERTERS: dict[str, Callable[[str, Path, Path, float], list[str]]] = {
 
 
 def size_of(svg: str) -> tuple[int, int]:
-    """Width and height that a picture of ours gives itself, in whole pixels."""
+    """Width and height of one of our pictures, in whole pixels."""
     head = svg[: svg.index(">")]
     width, height = (float(head.split(f'{name}="', 1)[1].split('"', 1)[0]) for name in ("width", "height"))
     return -int(-width // 1), -int(-height // 1)
@@ -68,7 +68,7 @@ def converter() -> str | None:
 
 
 def svg_to_png(svg: str, *, scale: float = 2.0) -> bytes:
-    """The picture in pixels, `scale` for each of its own."""
+    """The picture in pixels; `scale` pixels for each of its units."""
     name = converter()
     if name is None:
         raise Unavailable(

@@ -1,4 +1,4 @@
-"""A screen as an SVG picture: every character in its cell, whatever font is at hand."""
+"""A screen as an SVG picture: every character is placed in its cell, whatever font is used."""
 
 import re
 from itertools import groupby
@@ -56,7 +56,7 @@ def screen_svg(
 
 
 def _grounds(drawn: list[tuple[Piece, CellStyle]], y: int) -> list[str]:
-    """Backgrounds, neighbours of one colour as one: no seams between them."""
+    """Backgrounds; neighbours of one colour are joined, so there are no seams between them."""
     found = []
     for color, group in groupby((one for one in drawn if one[1].ground), lambda one: one[1].ground):
         cells = [piece for piece, _ in group]
