@@ -1,7 +1,7 @@
-"""Rows → Slack messages: a plain-text fallback and Block Kit blocks, within what Slack takes.
+"""Rows → Slack messages: a plain-text fallback and Block Kit blocks, within Slack's limits.
 
 A message has at most 50 blocks, one of them a table, and about 13,000 characters of JSON in all; a section 3,000
-characters. What is longer goes on in the next block or message, split between graphemes. Heads and code are
+characters. Longer content continues in the next block or message, split between graphemes. Heads and code are
 `rich_text`, where nothing can be mistaken for markup; prose is a `markdown` block or a `mrkdwn` section.
 """
 
@@ -24,12 +24,12 @@ from vantage.timeline.row import Row
 MAX_BLOCKS = 50
 MAX_SECTION = 3000
 MAX_MARKDOWN = 5000
-"""Of one `markdown` block. Slack allows 12,000 in a message; smaller ones fill messages better."""
+"""Characters of one `markdown` block. Slack allows 12,000 in a message; smaller ones fill messages better."""
 MAX_MESSAGE = 12_400
 """Characters of a message's blocks as JSON. Slack's limit is not documented; 13,172 was refused."""
 MIN_MESSAGE = 2000
 BLOCK_OVERHEAD = 100
-"""What Slack adds to a block (an id, at least) before it counts."""
+"""Characters that Slack adds to a block (an id, at least) before it counts."""
 MAX_FALLBACK = 300
 MAX_ROWS = 100
 MAX_COLUMNS = 20
@@ -43,7 +43,7 @@ Block = dict[str, Any]
 
 
 class WeighedBlock(msgspec.Struct, frozen=True):
-    """A block, and what it says in plain text."""
+    """A block, its text as plain text, and its cost."""
 
     block: Block
     plain: str
@@ -83,7 +83,7 @@ def _message(group: list[WeighedBlock]) -> dict[str, Any]:
     return {
         "text": escape(start) + (" …" if len(start) < len(plain.strip()) else ""),
         "blocks": [item.block for item in group],
-        # a preview would have Slack fetch an address that an agent made up
+        # a preview would make Slack fetch an address that an agent invented
         "unfurl_links": False,
         "unfurl_media": False,
     }
@@ -170,7 +170,7 @@ class _Pen:
         return out
 
     def _table(self, table: nodes.Table) -> list[WeighedBlock]:
-        """Tables of their own, split between rows with the head repeated; where a cell is too long, records."""
+        """Native tables, split between rows with the head repeated; records if a cell is too long."""
         if not table.header:
             return []
         out: list[WeighedBlock] = []
