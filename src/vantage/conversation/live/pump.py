@@ -51,33 +51,50 @@ class Happening(Enum):
     CLOSED = auto()
 
 
-TRANSITIONS: dict[tuple[Phase, Happening], Phase] = {
-    (Phase.CURRENT, Happening.BEGAN): Phase.DERIVING,
-    (Phase.CURRENT, Happening.ENDED): Phase.CURRENT,
-    (Phase.CURRENT, Happening.FAILED): Phase.FAILED,
-    (Phase.DERIVING, Happening.BEGAN): Phase.DERIVING,
-    (Phase.DERIVING, Happening.ENDED): Phase.CURRENT,
-    (Phase.DERIVING, Happening.FAILED): Phase.FAILED,
-    (Phase.CURRENT, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.DERIVING, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.FAILED, Happening.FAILED): Phase.FAILED,
-    (Phase.FAILED, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.REDERIVING, Happening.BEGAN): Phase.REDERIVING,
-    (Phase.REDERIVING, Happening.ENDED): Phase.CURRENT,
-    (Phase.REDERIVING, Happening.FAILED): Phase.FAILED_AGAIN,
-    (Phase.FAILED_AGAIN, Happening.FAILED): Phase.FAILED_AGAIN,
-    (Phase.FAILED_AGAIN, Happening.RESTARTED): Phase.REDERIVING,
-    **{(phase, Happening.CLOSED): Phase.CLOSED for phase in Phase},
+TRANSITIONS: dict[Phase, dict[Happening, Phase]] = {
+    Phase.CURRENT: {
+        Happening.BEGAN: Phase.DERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.DERIVING: {
+        Happening.BEGAN: Phase.DERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.FAILED: {
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.REDERIVING: {
+        Happening.BEGAN: Phase.REDERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED_AGAIN,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.FAILED_AGAIN: {
+        Happening.FAILED: Phase.FAILED_AGAIN,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.CLOSED: {Happening.CLOSED: Phase.CLOSED},
 }
+"""The diagram in docs/architecture.md is made from this table."""
 _RETRY_DUE = (Phase.FAILED, Phase.FAILED_AGAIN)
 _STALE = (Phase.REDERIVING, Phase.FAILED_AGAIN)
 
 
 def after(phase: Phase, happening: Happening) -> Phase:
-    try:
-        return TRANSITIONS[phase, happening]
-    except KeyError:
-        raise RuntimeError(f"a pump that is {phase.name} cannot take {happening.name}") from None
+    row = TRANSITIONS[phase]
+    if happening not in row:
+        expected = ", ".join(each.name for each in row)
+        raise RuntimeError(f"{happening.name} while the pump is {phase.name}: expected {expected}")
+    return row[happening]
 
 
 def retry_delay(failures: int) -> float:
