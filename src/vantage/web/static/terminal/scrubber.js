@@ -3,7 +3,7 @@
 import { Latest } from "../parts/async_order.js";
 import { fullTime } from "../parts/dates.js";
 import { byId, drawing, h } from "../parts/dom.js";
-import { notice, say } from "../parts/messages.js";
+import { notice, say, wordsOf } from "../parts/messages.js";
 import { api } from "../connection/api.js";
 import { rawOf } from "./command_list.js";
 import { oneLine, outcome } from "./command_text.js";
@@ -139,7 +139,7 @@ export class Scrubber {
       } catch (error) {
         if (!isThere()) return;
         this.pause();
-        notice(`That moment cannot be shown: ${error instanceof Error ? error.message : error}`);
+        notice(`That moment cannot be shown: ${wordsOf(error)}`);
       }
     }
     if (isThere()) this.reading = false;

@@ -1,6 +1,6 @@
 // Ways to a row: from an address, a search hit or a command. A later move in the timeline, a person's own scrolling
 // included, ends an earlier one that is still waiting for an answer.
-import { notice } from "../parts/messages.js";
+import { notice, wordsOf } from "../parts/messages.js";
 import { api } from "../connection/api.js";
 import { began } from "./row_element.js";
 import { placeOf } from "./rows.js";
@@ -58,7 +58,7 @@ export class Navigation {
       rows.take(answer, timeline.width);
       await timeline.goTo(placeOf(drawn.row.id), { open: true, flash: true, from });
     } catch (error) {
-      if (isLast()) notice(error instanceof Error ? error.message : String(error));
+      if (isLast()) notice(wordsOf(error));
     }
   }
 

@@ -1,4 +1,5 @@
 // Pictures of the conversation. They are fetched with the session, because the address alone does not authenticate.
+import { wordsOf } from "../parts/messages.js";
 import { file } from "../connection/api.js";
 
 const MAX_KEPT = 20;
@@ -13,7 +14,7 @@ export function showPicture(image, path) {
   for (const old of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(old);
   picture.then((data) => image.setAttribute("src", data), (error) => {
     kept.delete(path);
-    image.setAttribute("title", error instanceof Error ? error.message : String(error));
+    image.setAttribute("title", wordsOf(error));
   });
 }
 
