@@ -6,6 +6,7 @@ sanitise what they draw.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -150,6 +151,24 @@ def plain_text(content: list[Inline]) -> str:
         else:
             out.append(f"[{part.label}]")
     return "".join(out)
+
+
+def link_groups(content: list[Inline]) -> Iterator[tuple[Link | None, list[Inline]]]:
+    """The parts in groups that share a link, or that have none. A break inside a link belongs to it."""
+    group: list[Inline] = []
+    link: Link | None = None
+    for part in content:
+        if isinstance(part, Break) and link is not None:
+            part_link: Link | None = link
+        else:
+            part_link = part.link if isinstance(part, Text | Image) else None
+        if part_link is not link:
+            if group:
+                yield link, group
+            group, link = [], part_link
+        group.append(part)
+    if group:
+        yield link, group
 
 
 def table_chrome(columns: int) -> int:

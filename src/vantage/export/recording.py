@@ -23,7 +23,7 @@ from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.errors import NotFound
 from vantage.terminal.core import TerminalCore
 from vantage.terminal.journal import Record
-from vantage.terminal.output.marks import Mark, Marks
+from vantage.terminal.output.marks import ANY_MARK, Mark, Marks
 from vantage.terminal.screen.drawing import FRESH_SHELL
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
 _PIECE = 1 << 16
 # A mark is fed by itself: the output before a command begins and the output of the command are two beats.
-_MARK = re.compile(rb"(\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\))")
+_MARK = re.compile(b"(" + ANY_MARK.pattern + b")")
 
 
 # From the last ESC on: a control sequence, a string with its end, or an escape sequence that begins no string.

@@ -241,26 +241,19 @@ def trimmed_end(runs: Runs) -> Runs:
 def runs_of(content: list[Inline]) -> Runs:
     """Inline parts as runs. An address that cannot be followed is written after its text, as text."""
     out: Runs = []
-    link: Link | None = None
-    start = 0
-    for part in [*content, None]:
-        if isinstance(part, nodes.Break) and link is not None:
-            part_link: Link | None = link
-        else:
-            part_link = part.link if isinstance(part, nodes.Text | nodes.Image) else None
-        if part is None or part_link is not link:
-            if link is not None:
-                _close_link(out, link, start)
-            link, start = part_link, len(out)
-        url = _linkable(link.url) if link else None
-        if isinstance(part, nodes.Text):
-            out.append(Run(sanitize(part.text), part.marks, url))
-        elif isinstance(part, nodes.Break):
-            out.append(Run("\n" if part.hard else " ", 0, url))
-        elif isinstance(part, nodes.Image):
-            _append_image(out, part, url)
-        elif isinstance(part, nodes.FootnoteRef):
-            out.append(Run(f"[{one_line(part.label)}]"))
+    for link, group in nodes.link_groups(content):
+        start, url = len(out), _linkable(link.url) if link else None
+        for part in group:
+            if isinstance(part, nodes.Text):
+                out.append(Run(sanitize(part.text), part.marks, url))
+            elif isinstance(part, nodes.Break):
+                out.append(Run("\n" if part.hard else " ", 0, url))
+            elif isinstance(part, nodes.Image):
+                _append_image(out, part, url)
+            elif isinstance(part, nodes.FootnoteRef):
+                out.append(Run(f"[{one_line(part.label)}]"))
+        if link is not None:
+            _close_link(out, link, start)
     return [run for run in out if run.text]
 
 

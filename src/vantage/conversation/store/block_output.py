@@ -4,7 +4,6 @@ Most output only prints: its text is the spool's. If the program moves the curso
 the past.
 """
 
-import re
 from contextlib import ExitStack, closing
 from typing import Self
 
@@ -14,10 +13,10 @@ from vantage.conversation.store.derived.covered_output import CoveredOutput
 from vantage.conversation.store.derived.replay import Replay, records_up_to
 from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.terminal.output.blocks import Block, ByteRange
+from vantage.terminal.output.marks import ANY_MARK
 from vantage.terminal.output.reading import Line, Part, Reading, Source, read_lines, read_output
 from vantage.terminal.screen.drawn_output import Own, drawn, moves
 
-_MARK = re.compile(rb"\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\)")
 LONGEST = 1 << 26
 """Bytes of a block that are drawn as a whole. Of a longer one, the beginning and the end are drawn."""
 WINDOW = 1 << 18
@@ -105,7 +104,7 @@ class _Files:
 
     def marks(self, raw: ByteRange) -> list[ByteRange]:
         """Where shells' marks are, ours or others': a screen is not fed them."""
-        found = _MARK.finditer(self._covered.read(*raw))
+        found = ANY_MARK.finditer(self._covered.read(*raw))
         return [ByteRange(raw.start + mark.start(), raw.start + mark.end()) for mark in found]
 
     def lines(self, raw: ByteRange, spool: ByteRange, marks: list[ByteRange], limit: int) -> list[Line]:

@@ -90,20 +90,7 @@ def blocks_html(blocks: list[nodes.Block], scope: Scope) -> str:
 
 def inline_html(content: list[Inline], scope: Scope) -> str:
     """Inline parts; neighbours that share a link stand in one anchor."""
-    out: list[str] = []
-    group: list[Inline] = []
-    link: Link | None = None
-    for part in [*content, None]:
-        if isinstance(part, nodes.Break) and link is not None:
-            part_link: Link | None = link
-        else:
-            part_link = part.link if isinstance(part, nodes.Text | nodes.Image) else None
-        if part is None or part_link is not link:
-            out.append(_linked(group, link, scope))
-            group, link = [], part_link
-        if part is not None:
-            group.append(part)
-    return "".join(out)
+    return "".join([_linked(group, link, scope) for link, group in nodes.link_groups(content)])
 
 
 def _linked(group: list[Inline], link: Link | None, scope: Scope) -> str:

@@ -23,6 +23,9 @@ secret's.
 """
 COVER = b"x"
 
+ANY_MARK = re.compile(rb"\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\)")
+"""A mark of any shell: the secret is not looked at."""
+
 _END = re.compile(rb"\x1b\\|[\x07\x18\x1a\x1b]")
 _SECONDS = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?")
 _CANCELLED = (b"\x18", b"\x1a", b"\x1b")

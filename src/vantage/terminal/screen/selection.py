@@ -64,6 +64,11 @@ def selected(seen: ScreenSnapshot) -> list[str]:
 
 
 class _Highlights:
+    """The highlights of one screen, and which of them are selected.
+
+    It has more than 20 methods, because each rule of the module, and each fact about the cells, is a short method.
+    """
+
     def __init__(self, seen: ScreenSnapshot, runs: Iterable[tuple[Run, ...]]) -> None:
         self._texts = seen.rows
         self._cols = seen.cols

@@ -52,12 +52,7 @@ export class Scrubber {
   /** @param {string} conversation */
   open(conversation) {
     this.conversation = conversation;
-    this.pause();
-    this.live = true;
-    this.stays.begin();
-    this.block = undefined;
-    this.wanted = null;
-    this.reading = false;
+    this.leavePast();
     this.survey();
     this.tell();
   }
@@ -175,13 +170,18 @@ export class Scrubber {
     else this.go(0);
   }
 
-  toLive() {
+  /** From now on the live screen is meant; answers about an earlier moment are not shown. */
+  leavePast() {
     this.pause();
     this.live = true;
     this.stays.begin();
     this.block = undefined;
     this.wanted = null;
     this.reading = false;
+  }
+
+  toLive() {
+    this.leavePast();
     this.terminal.showLive();
     this.tell();
     say("Back to live");
