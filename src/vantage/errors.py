@@ -13,7 +13,7 @@ Fault = Literal["caller", "state", "vantage"]
 
 
 def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known word that is most like `word`, if any is. Capital and small letters count as the same."""
+    """The known word that is most like `word`, if any is. Case does not matter."""
     from difflib import get_close_matches  # noqa: PLC0415 -- only a mistake needs it
 
     words = {each.lower(): each for each in known}
@@ -64,7 +64,7 @@ def verb_call(step: Do) -> str:
 
 
 def worded(advice: str, steps: Sequence[Do], call: Callable[[Do], str] = verb_call) -> str:
-    """Advice and steps as one hint; `call` words a step's verb and arguments."""
+    """Advice and steps as one hint; `call` words the verb and arguments of a step."""
     said = [f"{call(step)} {step.does}".rstrip() for step in steps]
     return "; ".join(filter(None, (advice, *said)))
 
@@ -72,8 +72,8 @@ def worded(advice: str, steps: Sequence[Do], call: Callable[[Do], str] = verb_ca
 class VantageError(Exception):
     """Something Vantage could not do.
 
-    `facts` are the values that the message speaks of, `advice` is a way out that is no call, `do` are the calls that
-    help. `hint` words both.
+    `facts` are the values in the message, `advice` is a way out that is no call, `do` are the calls that help. `hint`
+    words both.
     """
 
     code = "error"

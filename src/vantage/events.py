@@ -1,8 +1,8 @@
 """The events of agents, terminals and people: one tagged union, and its JSON.
 
-Decoding is forgiving, because a transcript must not lose a line: an unknown type becomes `UnknownEvent`, a field
-that is not known is kept in `extra`, and one of the wrong type is kept there too while its text is shown. So
-`encode_event(decode_event(x))` says what `x` said. Both spellings of a key (`toolCallId`, `tool_call_id`) are read.
+Decoding is forgiving, because a transcript must not lose a line: an unknown type becomes `UnknownEvent`, an unknown
+field is kept in `extra`, and so is one of the wrong type, while its text is shown. So `encode_event(decode_event(x))`
+has the content of `x`. Both spellings of a key (`toolCallId`, `tool_call_id`) are read.
 """
 
 import json
@@ -37,7 +37,7 @@ def _camel(name: str) -> str:
 
 
 def _camel_but_common(name: str) -> str:
-    """Tool events are camelCase on the wire, what all events share is not."""
+    """Tool events are camelCase on the wire; the fields that all events share are not."""
     return name if name in _COMMON else _camel(name)
 
 
@@ -49,9 +49,9 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Milliseconds since the epoch."""
     agent: Agent | None = None
     raw_offset: int | None = None
-    """For events derived from the terminal: where in its output they arose."""
+    """For events derived from the terminal: their place in its raw output."""
     extra: dict[str, Json] = msgspec.field(default_factory=dict, name="\ue000extra")
-    """What came with the event and has no place in it, as it came."""
+    """Fields of the event that its type does not have, unchanged."""
 
     @property
     def type(self) -> str:
@@ -68,7 +68,7 @@ class AssistantText(_Event, frozen=True, kw_only=True, tag="assistant_text"):
 
 
 class AssistantDelta(_Event, frozen=True, kw_only=True, tag="assistant_delta"):
-    """A piece of a message; a later `AssistantText` with that id is the whole and replaces it."""
+    """A piece of a message; a later `AssistantText` with the same id has the whole text and replaces it."""
 
     text: str = ""
     message_id: str | None = None
@@ -186,14 +186,14 @@ class PtyGap(_Event, frozen=True, kw_only=True, rename={"start": "from", "end": 
 
 
 class UnknownEvent(_Event, frozen=True, kw_only=True, tag="unknown"):
-    """Something that came as an event and is none of the above: kept whole."""
+    """An event of none of the types above: kept whole."""
 
     name: str = ""
     data: dict[str, Json] = {}
 
     @property
     def said(self) -> dict[str, Json]:
-        """What the event says of what happened, without what every event carries."""
+        """The event's content, without the fields that all events share."""
         return {key: value for key, value in self.data.items() if key not in ("type", "seq", "ts", "conversation_id")}
 
 
@@ -231,23 +231,23 @@ _SEED_NAMES: dict[str, type[Event]] = {
     "AssistantTurnComplete": TurnComplete,
     "ClientConfigRequest": ClientConfig,
 }
-"""Names that agents written in other languages give to events, where they are not ours in another spelling."""
+"""Names that agents written in other languages give to events, if they are not just another spelling of ours."""
 _AFFIX = "EventType"
-"""What those put before or after the name of a constant: `EventTypeToolCall`."""
+"""What these agents put before or after the name of a constant: `EventTypeToolCall`."""
 
 
 def _type_named(name: str) -> type[Event] | None:
-    """The event that is meant: `tool_start`, `ToolStart`, `ToolCall`, `EventTypeToolCall`, `ToolCallEventType`."""
+    """The type that is meant: `tool_start`, `ToolStart`, `ToolCall`, `EventTypeToolCall`, `ToolCallEventType`."""
     bare = name.removeprefix(_AFFIX).removesuffix(_AFFIX)
     return EVENT_TYPES.get(name) or _SEED_NAMES.get(bare) or EVENT_TYPES.get(_snake(bare))
 
 
 LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
-"""Events of a terminal for its live subscribers: no log has them."""
+"""Events of a terminal for its live subscribers only: they are not logged."""
 TERMINAL_ONLY = LIVE_ONLY | {"agent_block_begin", "agent_block_end", "pty_state", "pty_gap"}
-"""What the server derives from its own terminals: it takes none of it from outside."""
+"""Events that the server derives from its own terminals: it accepts none of them from clients."""
 SERVER_ONLY = TERMINAL_ONLY | {"request", "answer", "request_closed", "agent_state"}
-"""What only the server may log. The names that are no events yet are reserved."""
+"""Events that only the server may log. Names that are no events yet are reserved."""
 
 
 def compact_json(value: Json) -> str:
@@ -259,13 +259,13 @@ def compact_json(value: Json) -> str:
 
 
 def text_of_value(value: Json) -> str:
-    """A value where text was expected: strings as they are, anything else as JSON, nothing as nothing."""
+    """A value as text: strings unchanged, null as an empty text, anything else as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else compact_json(value)
 
 
-# What a field takes: a value that fits, or what to show of one that does not.
+# What a field takes: a value that fits, or the text to show of one that does not.
 _MISFIT = object()
 
 
@@ -302,12 +302,12 @@ def _take_any(value: Json) -> Any:
 
 
 def _take_agent(value: Json) -> Any:
-    """An agent with nothing but what it may have; anything else is a misfit, from which only the depth is used."""
+    """An agent with known fields only; anything else is of the wrong type, and only its depth is used."""
     if not isinstance(value, dict) or not value.keys() <= {"id", "name", "depth"}:
         return _MISFIT
     try:
         return msgspec.convert(value, Agent)
-    except (msgspec.ValidationError, UnicodeError):  # half a character, where it would be quoted in the error
+    except (msgspec.ValidationError, UnicodeError):  # half a character, which cannot be quoted in the error
         return _MISFIT
 
 
@@ -365,9 +365,9 @@ def _fields_of(cls: type[_Event]) -> dict[str, _Field]:
 
 
 def _load(data: bytes | str) -> Json:
-    """JSON as leniently as it can be read: broken UTF-8, lone surrogates and a byte order mark are not fatal.
+    """Reads JSON as leniently as possible: broken UTF-8, lone surrogates and a byte order mark are not fatal.
 
-    Numbers that JSON cannot say again (NaN, 1e999) stay the text that they were.
+    Numbers that JSON cannot express (NaN, 1e999) stay texts.
     """
     try:
         return msgspec.json.decode(data)
@@ -390,7 +390,7 @@ def _finite(number: str) -> float | str:
 
 @cache
 def _strict() -> msgspec.json.Decoder[Event]:
-    """Reads events that are exactly as they should be, which most are."""
+    """Reads events without mistakes, which most are."""
     return msgspec.json.Decoder(Union[tuple(EVENT_TYPES.values())])  # noqa: UP007 -- made of a table
 
 
@@ -400,7 +400,7 @@ def decode_event(data: bytes | str | dict[str, Json]) -> Event:
         try:
             return _strict().decode(data)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            pass  # whatever is odd about it is looked at below
+            pass  # its mistakes are handled below
     obj = data if isinstance(data, dict) else _load(data)
     if not isinstance(obj, dict):
         raise EventError(f'an event is a JSON object with a "type", not {_kind(obj)}')
@@ -454,7 +454,7 @@ def _agent_object(agent: Agent) -> dict[str, Json]:
 
 
 def event_to_dict(event: Event) -> dict[str, Json]:
-    """The event as it travels: only what is set, and what came with it."""
+    """The event as JSON values: the fields that are set, and `extra`."""
     if isinstance(event, UnknownEvent):
         return dict(event.data)
     out: dict[str, Json] = {"type": event.type}

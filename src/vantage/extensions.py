@@ -1,8 +1,8 @@
 """Installed extensions: entry points of the group `vantage.tools`, one per tool.
 
 An entry point is named after its tool and leads to a render spec (a dict) or a presenter (a function, or one declared
-with `@presenter`, which draws the tools that it names as well). They are loaded when a tool is met that is not known:
-reading what is installed takes longer than most programs' whole output.
+with `@presenter`, which draws the tools that it names as well). They are loaded at the first unknown tool, because
+listing installed packages takes longer than most programs' whole output.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ GROUP = "vantage.tools"
 
 
 def installed(report: Callable[[str], None] = lambda _: None) -> ToolRegistry:
-    """A registry that loads the extensions when it is asked for a tool that it does not know.
+    """A registry that loads the extensions when it is asked for an unknown tool.
 
-    `report` is told what could not be loaded, a line each.
+    `report` gets a line for each extension that could not be loaded.
     """
 
     def discover(tools: ToolRegistry) -> list[str]:
@@ -37,7 +37,7 @@ def load(tools: ToolRegistry) -> list[str]:
     for point in entry_points(group=GROUP):
         try:
             _add(tools, point.name, point.load())
-        except (Exception, SystemExit) as error:  # noqa: BLE001 -- a bug or a sys.exit of one costs no other
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- an error or a sys.exit of one extension must not affect the others
             problems.append(f"extension {point.name} ({point.value}) was not loaded: {type(error).__name__}: {error}")
     return problems
 

@@ -22,7 +22,7 @@ class FormatterConfig(msgspec.Struct, frozen=True):
     plain_text: bool = False
     """No colours, no escape codes."""
     background_color: ColorValue | None = None
-    """A 256-palette number, `#rrggbb` or `(r, g, b)`; with nothing known a dark background is assumed."""
+    """A 256-palette number, `#rrggbb` or `(r, g, b)`; without one a dark background is assumed."""
     foreground_color: ColorValue | None = None
     accent_color: ColorValue | None = None
     colorful_color: ColorValue | None = None
@@ -50,10 +50,10 @@ class Formatter:
         """Row id → the drawing of a message that streams."""
 
     def format_event(self, event: Event | bytes | str | dict[str, Json], terminal_width: int = 0) -> str:
-        """What to print for an event: its row as it now stands, or "" for events that have none.
+        """The text for an event: its row as it now stands, or "" for an event without a row.
 
-        Wider than `MIN_TERMINAL_WIDTH`, newlines are set so that nothing wraps. Otherwise paragraphs stay on one line
-        each, for the caller to wrap or a pipe to read.
+        At widths above `MIN_TERMINAL_WIDTH`, newlines are placed so that nothing wraps. Otherwise each paragraph stays
+        on one line, for the caller to wrap or a pipe to read.
         """
         if isinstance(event, (bytes, str, dict)):
             event = decode_event(event)
@@ -65,7 +65,7 @@ class Formatter:
         return self.format_row(row, terminal_width)
 
     def format_row(self, row: Row, terminal_width: int = 0) -> str:
-        """A row as it stands. One that is running is drawn with what is remembered of its last drawing."""
+        """A row as it stands. A running one is drawn with what is remembered of its last drawing."""
         page = self._page(terminal_width)
         if row.status == "running" and row.kind in ("message", "reasoning"):
             from vantage.surfaces.cells.stream import GrowingMarkdown  # noqa: PLC0415 -- only where messages stream

@@ -1,7 +1,7 @@
-"""The terminal this process runs in: its width, colours, character set and graphics.
+"""The terminal of this process: its width, colours, character set and graphics.
 
-`describe` is a pure function of the environment and the size; `read` is the thin part that asks the system. Nothing
-heavy is imported and nothing is sent to the terminal: what it does not announce in its environment counts as absent.
+`describe` is a pure function of the environment and the size; `read` asks the system. Nothing heavy is imported and
+nothing is sent to the terminal: a feature that the environment does not announce counts as absent.
 """
 
 import os
@@ -17,7 +17,7 @@ TRUE_COLOR = 16_777_216
 # These have every colour, and links.
 _MODERN_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "contour", "wezterm", "rio")
 _MODERN_PROGRAMS = frozenset({"iterm.app", "wezterm", "ghostty", "vscode", "hyper", "mintty", "contour", "rio"})
-# Only those that draw sixels as they are installed: xterm and VS Code can, but have to be told to.
+# Only those that draw sixels by default: xterm and VS Code can, but have to be told to.
 _SIXEL_TERMS = ("foot", "mlterm", "contour", "yaft", "wezterm", "rio")
 _SIXEL_PROGRAMS = frozenset({"iterm.app", "wezterm", "mintty", "mlterm", "contour", "rio"})
 _LINK_VARIABLES = ("WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
@@ -31,7 +31,7 @@ _FORCED_DEPTHS = {"2": 256, "3": TRUE_COLOR}
 
 
 class OwnTerminal(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the terminal."""
+    """The known facts about a terminal."""
 
     columns: int = FALLBACK_COLUMNS
     color_depth: int = 0
@@ -44,7 +44,7 @@ class OwnTerminal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe(environment: Mapping[str, str], *, columns: int | None, is_terminal: bool) -> OwnTerminal:
-    """What the environment says of a terminal of `columns` cells; `None` or 0 when the size is not known."""
+    """The terminal that the environment describes, `columns` wide; `None` or 0 when the size is not known."""
     return OwnTerminal(
         columns=_stated_columns(environment) or columns or FALLBACK_COLUMNS,
         color_depth=_color_depth(environment, is_terminal=is_terminal),

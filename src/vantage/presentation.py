@@ -1,8 +1,8 @@
 """What a display can show: `PresentationContext`, the profiles of known clients, and the display instruction.
 
-A client declares its context; the model reads it as a few lines of its instructions, and every surface is fitted
-to it. A context made by hand is taken as it is; what comes from outside passes `from_dict`, which lets nothing
-impossible in, and `warnings_about`, which names the fields that mean nothing.
+A client declares its context; the model reads it as a few lines of its instructions, and every surface is fitted to it.
+A context made in Python is not checked; one from a client is read by `from_dict`, which refuses impossible values, and
+`warnings_about`, which names the fields without a meaning.
 """
 
 import dataclasses
@@ -18,9 +18,9 @@ from vantage.own_terminal import TRUE_COLOR, OwnTerminal
 TableMode = Literal["auto", "wrap", "truncate", "transpose", "records", "off"]
 
 NARROW = 60
-"""Below so many cells the model is asked not to draw tables."""
+"""Below this width, the instruction asks the model not to draw tables."""
 COMPACT = 100
-"""Below so many cells, to keep them small."""
+"""Below this width, it asks to keep tables small."""
 COLOR_DEPTHS = (0, 16, 256, TRUE_COLOR)
 
 
@@ -30,7 +30,7 @@ class PresentationContext:
 
     content_width: int = 80
     content_height: int | None = None
-    """`None` scrolls without end."""
+    """`None` means that the display scrolls without end."""
 
     supports_markdown: bool = True
     supports_tables: bool = True
@@ -56,25 +56,25 @@ class PresentationContext:
 
     @property
     def table_columns(self) -> int:
-        """How many columns a table may have: what the client said, else what its width suggests.
+        """How many columns a table may have: as the client says, else as its width suggests.
 
-        15 cells a column on a narrow display and 20 on others, so that it agrees with the advice in the
-        instruction: 3 at 45, 3 to 4 from 60 to 99, 6 at 120.
+        15 cells a column on a narrow display and 20 on others, in agreement with the advice in the instruction: 3 at
+        45, 3 to 4 from 60 to 99, 6 at 120.
         """
         if self.max_table_columns is not None:
             return self.max_table_columns
         return max(1, self.content_width // (15 if self.content_width < NARROW else 20))
 
     def to_system_instruction(self) -> str:
-        """The display in words, for a system prompt: the width, and a line for whatever is missing or special."""
+        """The display in words, for a system prompt: the width, and a line for each missing or special capability."""
         return "\n".join([line.text.format(self) for line in INSTRUCTION if line.applies(self)])
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "PresentationContext":
-        """The context a client sent. Unknown keys are ignored; a value that cannot be is an `InputError`.
+        """The context that a client sent. Unknown keys are ignored; an impossible value is an `InputError`.
 
-        A `client_type` that names a profile supplies the fields that are not given. `terminal_width`, all that older
-        clients send, stands for `content_width` where that is not given. `contentWidth` is `content_width`.
+        A `client_type` that names a profile supplies the missing fields. `terminal_width`, the only field of older
+        clients, stands for a missing `content_width`. `contentWidth` is read as `content_width`.
         """
         checked = _checked(values)
         base = _PROFILES.get(checked.get("client_type", ""), _DEFAULTS)
@@ -85,15 +85,15 @@ class PresentationContext:
         return dataclasses.asdict(self)
 
     def merge(self, *others: "PresentationContext") -> "PresentationContext":
-        """What all of them can show: the smallest sizes, the capabilities common to all.
+        """The context of what all of them can show: the smallest sizes, the common capabilities.
 
-        Where they differ in kind, the table mode is `auto`, the background dark, the client `mixed`. The order of
-        the contexts makes no difference.
+        Where other fields differ, the table mode is `auto`, the background dark, the client `mixed`. The order of the
+        contexts makes no difference.
         """
         contexts = (self, *others)
         merged = {field: combine([getattr(each, field) for each in contexts]) for field, combine in _MERGE.items()}
         if merged["max_table_columns"] is not None:
-            # A limit that was stated for one must not allow more than the width of another does.
+            # the stated limit of one must not allow more than the width of another does
             merged["max_table_columns"] = min(each.table_columns for each in contexts)
         return PresentationContext(**merged)
 
@@ -131,7 +131,7 @@ INSTRUCTION: tuple[InstructionLine, ...] = (
     ),
     InstructionLine(lambda c: c.content_height is not None, "Output height: {0.content_height} lines. Be brief."),
     InstructionLine(
-        # Where there are no tables at all, a limit on their columns would contradict the line above.
+        # a limit on columns would contradict the line that there are no tables
         lambda c: c.max_table_columns is not None and c.supports_tables,
         "Maximum table columns: {0.max_table_columns}.",
     ),
@@ -154,12 +154,12 @@ INSTRUCTED = (
 
 
 def _smallest(values: list[int | None]) -> int | None:
-    """The tightest limit; `None` is no limit."""
+    """The smallest limit; `None` is no limit."""
     return min((value for value in values if value is not None), default=None)
 
 
 def _agreed(otherwise: str) -> Callable[[list[str]], str]:
-    """What all say, else `otherwise`."""
+    """The common value, else `otherwise`."""
     return lambda values: values[0] if len(set(values)) == 1 else otherwise
 
 
@@ -247,7 +247,7 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TERMINAL_WIDTH = "terminal_width"
-"""What a presentation may hold beside its fields: all that older clients send."""
+"""Keys that a presentation may have beside its fields: the only one of older clients."""
 
 
 def snake_case(key: Any) -> Any:
@@ -256,7 +256,7 @@ def snake_case(key: Any) -> Any:
 
 
 def warnings_about(values: Any) -> list[str]:
-    """A sentence for every field of a presentation that means nothing, and for a profile's name that is misspelt."""
+    """A sentence for every field of a presentation without a meaning, and for a misspelt profile name."""
     if not isinstance(values, Mapping):
         return []
     unknown = [key for key in values if snake_case(key) not in _RULES and snake_case(key) != _TERMINAL_WIDTH]
@@ -272,7 +272,7 @@ def warnings_about(values: Any) -> list[str]:
 
 
 _MISSPELT = 0.8
-"""How alike a client's own name and a profile's must be to be taken for a mistake."""
+"""How similar an unknown client name must be to a profile's name to count as misspelt."""
 
 
 def _check(field: str, rule: _Rule, value: Any) -> Any:
@@ -286,10 +286,10 @@ def _check(field: str, rule: _Rule, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """The value in an error message: short, whatever it is."""
+    """The value for an error message, shortened."""
     try:
         return reprlib.repr(value)
-    except ValueError:  # an integer of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return f"a very long {type(value).__name__}"
 
 
@@ -338,7 +338,7 @@ PROFILES = ("terminal", *_PROFILES)
 
 
 def terminal_context(terminal: OwnTerminal) -> PresentationContext:
-    """A terminal's context. Mermaid needs graphics; a window too small for anything is treated as 20 cells wide."""
+    """A terminal's context. Mermaid needs graphics; a very small window is treated as 20 cells wide."""
     return PresentationContext(
         content_width=max(terminal.columns - MARGIN, MIN_CONTENT_WIDTH),
         supports_unicode=terminal.unicode,
@@ -350,7 +350,7 @@ def terminal_context(terminal: OwnTerminal) -> PresentationContext:
 
 
 def profile(name: str, **overrides: Any) -> PresentationContext:
-    """The context of a known client, with some fields set otherwise. `terminal` is the one this process runs in."""
+    """The context of a known client, with some fields replaced. `terminal` is the one of this process."""
     if name not in PROFILES:
         raise InputError(f"no profile is called {_shown(name)}", hint=did_you_mean(str(name), PROFILES))
     for field in overrides:
@@ -365,11 +365,10 @@ def system_instructions(
     additional: str | None = None,
     presentation: PresentationContext | None = None,
 ) -> str:
-    """An agent's instructions: the sections of `parts` in their order, a blank line between them.
+    """An agent's instructions: the sections of `parts` in order, with a blank line between them.
 
-    Two blocks find their own place among them: base · session · **additional** · plugins · formatting · **display** ·
-    task completion. A section that is missing leaves no gap, one of another name stays where it stands, an empty
-    one is left out.
+    Two sections are placed among the others: base · session · **additional** · plugins · formatting · **display** ·
+    task completion. A missing or empty section leaves no gap; one of another name stays where it is.
     """
     given = parts.items() if isinstance(parts, Mapping) else parts
     sections = [(_section(name), text.strip()) for name, text in given if text and text.strip()]
@@ -380,7 +379,7 @@ def system_instructions(
     return "\n\n".join([text for _, text in sections])
 
 
-# block → (the sections it follows, the sections it comes before when none of those is there)
+# section → (the sections it follows, the sections it precedes when none of those is there)
 _PLACES = {
     "additional": (("base", "session"), ("plugins", "formatting", "task_completion")),
     "display": (("formatting",), ("task_completion",)),
@@ -399,7 +398,7 @@ _SECTIONS = {
 
 
 def _section(name: str) -> str:
-    """Which section is meant, however it is spelt: `Formatting advice`, `task-completion`."""
+    """The section that is meant, in any spelling: `Formatting advice`, `task-completion`."""
     word = name.strip().lower().replace("-", "_").replace(" ", "_")
     return next((section for start, section in _SECTIONS.items() if word.startswith(start)), word)
 

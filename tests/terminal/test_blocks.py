@@ -9,7 +9,7 @@ from term_strategies import NOW, OTHER, SECRET, Story, mark, shell, stories, tel
 from vantage.events import AgentBlockBegin, AgentBlockEnd, PtyGap, PtyState
 from vantage.terminal.core import TerminalCore
 from vantage.terminal.journal import Record, read_records
-from vantage.terminal.output.blocks import MOST_MARKS, ByteRange
+from vantage.terminal.output.blocks import MAX_MARKS, ByteRange
 from vantage.terminal.output.reading import fold
 from vantage.terminal.screen.screen import Screen
 
@@ -577,6 +577,6 @@ def test_a_hundred_megabytes_of_a_title():
 def test_marks_inside_a_block_are_remembered_up_to_a_number():
     terminal = TerminalCore()
     terminal.record(shell())
-    terminal.feed(prompt(1) + begin(1) + begin(1) * (MOST_MARKS + 10))
-    assert len(terminal.state.block.marks) == MOST_MARKS
+    terminal.feed(prompt(1) + begin(1) + begin(1) * (MAX_MARKS + 10))
+    assert len(terminal.state.block.marks) == MAX_MARKS
     assert terminal.state.block.marks[0] == ByteRange(len(prompt(1) + begin(1)), len(prompt(1) + begin(1) * 2))

@@ -1,4 +1,6 @@
-"""What adapters have in common: a table of messages, calls that begin and end once, text that is said once."""
+"""What all adapters share: a table of messages, and the removal of repetition: one start and end per call, each text
+once.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
@@ -24,7 +26,7 @@ def nothing(message: Object) -> tuple[Event, ...]:  # noqa: ARG001 -- a handler
 
 
 def silent(*kinds: str) -> dict[str, Known]:
-    """Messages that are known and say nothing to people."""
+    """Messages that are known and show nothing to people."""
     return dict.fromkeys(kinds, Known(nothing))
 
 
@@ -37,12 +39,12 @@ class Adapter:
 
     def __init__(self) -> None:
         self.known: dict[str, Known] = {}
-        """Type → what to do with such a message. Whatever is not here is unknown."""
+        """Type → the handler of such a message. A type that is not listed is unknown."""
         self.calls = Calls()
         self.speech = Speech()
 
     def kind(self, message: Object) -> str:
-        """Under which name the table has a message."""
+        """The table's key for a message."""
         return text(message, "type")
 
     def recognises(self, message: Object) -> bool:
@@ -56,7 +58,7 @@ class Adapter:
         return list(known.handle(message)) if known is not None else [unknown(kind, message)]
 
     def finish(self) -> list[Event]:
-        """What was held back when the stream ended."""
+        """Returns the events that were held back, when the stream has ended."""
         return []
 
 
@@ -67,9 +69,10 @@ class OpenCall(NamedTuple):
 
 
 class Calls:
-    """Each call begins once and ends once, however often the stream says so.
+    """Gives each call one start and one end, however often the stream reports them.
 
-    Calls that have no id in the stream get one, and their ends are taken in the order in which they began.
+    A call without an id in the stream gets one; ends without an id are matched to such calls in the order in which they
+    began.
     """
 
     def __init__(self) -> None:
@@ -95,7 +98,7 @@ class Calls:
         return f"call {self._count}"
 
     def output(self, call_id: str, printed: str, mode: Literal["append", "replace"] = "append") -> Iterator[Event]:
-        """What a running call has printed."""
+        """Adds to what a running call has printed, or replaces it."""
         if printed and call_id in self.open:
             yield ev.ToolOutput(tool_call_id=call_id, output=printed, mode=mode, agent=self.open[call_id].agent)
 
@@ -112,7 +115,7 @@ class Calls:
         agent: Agent | None = None,
         ts: int | None = None,
     ) -> Iterator[Event]:
-        """Ends a call, also one whose start was not seen. A second end is ignored."""
+        """Ends a call, even one whose start was not seen. A second end is ignored."""
         if not call_id:
             call_id = self._nameless.pop(0) if self._nameless else self._new_id()
         call = self.open.pop(call_id, None)
@@ -135,13 +138,15 @@ class Calls:
     def whole(
         self, call_id: str, tool: str, args: Json, output: Json = None, *, agent: Agent | None = None
     ) -> Iterator[Event]:
-        """A call that is over as soon as it is heard of."""
+        """A call that the stream reports only when it is over."""
         yield from self.start(call_id, tool, args, agent=agent)
         yield from self.end(call_id, output)
 
 
 class Speech:
-    """Messages and reasoning: in deltas, as the text so far, or whole; nothing is said twice."""
+    """Messages and reasoning, as deltas, as the text so far, or whole. Text that was emitted already is not emitted
+    again.
+    """
 
     def __init__(self) -> None:
         self._so_far: dict[tuple[str, bool], str] = {}
@@ -150,7 +155,7 @@ class Speech:
     def delta(
         self, message_id: str, piece: str, *, reasoning: bool = False, agent: Agent | None = None, ts: int | None = None
     ) -> Iterator[Event]:
-        """More of a message. What comes after the whole is no news."""
+        """A delta of a message. Deltas after the whole message are ignored."""
         if piece and (message_id, reasoning) not in self._whole:
             say = ev.ReasoningDelta if reasoning else ev.AssistantDelta
             yield say(text=piece, message_id=message_id or None, agent=agent, ts=ts)
@@ -158,7 +163,9 @@ class Speech:
     def so_far(
         self, message_id: str, said: str, *, reasoning: bool = False, agent: Agent | None = None, ts: int | None = None
     ) -> Iterator[Event]:
-        """A message as it stands. One that was changed, not continued, waits for its whole."""
+        """A message as it stands: emits what is new. When its beginning was changed, nothing is emitted until the whole
+        comes.
+        """
         before = self._so_far.get((message_id, reasoning), "")
         if message_id and said.startswith(before):
             self._so_far[message_id, reasoning] = said
@@ -167,7 +174,7 @@ class Speech:
     def whole(
         self, message_id: str, said: str, *, reasoning: bool = False, agent: Agent | None = None, ts: int | None = None
     ) -> Iterator[Event]:
-        """The message, complete. An empty one is none."""
+        """The complete message. An empty one emits nothing."""
         self._so_far.pop((message_id, reasoning), None)
         if (message_id, reasoning) in self._whole or not said.strip():
             return

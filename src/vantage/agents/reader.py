@@ -1,7 +1,7 @@
-"""Bytes → events: lines, the agent that they come from, and lines that are no messages.
+"""Bytes → events: cuts lines, recognises the agent that wrote them, and reports lines that are no messages.
 
-Every way of cutting the bytes gives the same result. A message is read when its line is complete, so that a stream can
-be watched while it is written; nothing is held back to recognise the agent. A stream that changes to another agent
+Every way of cutting the bytes gives the same result. A message is read when its line is complete, so a stream can be
+watched while it is written; nothing is held back to recognise the agent. A stream that changes to another agent
 (concatenated logs) is recognised again.
 """
 
@@ -73,7 +73,7 @@ _ADAPTERS: dict[str, Callable[[], Adapter]] = {
     "pi": _pi,
     "opencode": _opencode,
 }
-"""Source → what makes its adapter. Where the source is not given, they are asked in this order."""
+"""Source → its adapter's factory. When no source is given, they are tried in this order."""
 SOURCES = ("auto", *_ADAPTERS)
 
 _BEFORE = re.compile(
@@ -84,11 +84,11 @@ _FIELD = re.compile(rb"(?:event|id|retry)?:")
 
 
 _FIRST_FIELD = re.compile(rb"(?:event: ?[\w./-]+|id: ?[\w./-]+|retry: ?\d+|:[^{]*)\r?")
-"""How server-sent events may begin, before their first data."""
+"""How server-sent events may begin, before the first `data` field."""
 
 
 class StrayLine(NamedTuple):
-    """A line that is no message: a warning of some program's, half a message, JSON that is no object."""
+    """A line that is no message: a program's warning, half a message, JSON that is no object."""
 
     number: int
     """Counted from one."""
@@ -96,48 +96,48 @@ class StrayLine(NamedTuple):
     """As it came, without its line end; not sanitised. Half a message that may hold a secret is not repeated."""
     why: str
     is_message: bool = False
-    """It is a message, of a shape that cannot be taken."""
+    """The line is a message, but of a shape that cannot be read."""
 
 
 Item = Event | StrayLine
 
 
 class StreamReader:
-    """Takes an agent's output, gives events. Sub-agents are nested, calls paired, nothing is said twice."""
+    """Turns an agent's output into events. Sub-agents are nested, calls are paired, and nothing is repeated."""
 
     def __init__(self, source: str = "auto") -> None:
         if source not in SOURCES:
             raise InputError(f"there is no stream '{source}'", hint=f"expected one of {', '.join(SOURCES)}")
         self.source: str | None = None if source == "auto" else source
-        """Whose stream it is; `None` until that is known."""
+        """The agent whose stream it is; `None` until that is known."""
         self.unknown = 0
-        """How many messages were of an unknown type. They are among the events, as `UnknownEvent`s."""
+        """How many messages had an unknown type. They are among the events, as `UnknownEvent`s."""
         self.resembles: str | None = None
-        """Whose stream it rather looks like, when one was named and its messages are another's."""
+        """The agent whose messages these are, when another one was named as the source."""
         self._fixed = self.source is not None
         self._adapters: dict[str, Adapter] = {}
         self._redaction: Redaction | None = None
-        """From the first line on in which our tool is named that may be given secrets."""
+        """Made at the first line that names our tool for secrets, `pty_send`."""
         self._lines = Lines()
         self._number = 0
         self._server_sent = False
         self._fields: list[StrayLine] = []
-        """Lines that are fields of server-sent events if data follows, and strays if not."""
+        """Lines that are fields of server-sent events if data follows them, and stray lines if not."""
 
     @property
     def number(self) -> int:
-        """How many lines are complete: of the events that came last, the line that brought them."""
+        """The number of complete lines, which is also the number of the line that brought the last events."""
         return self._number
 
     def feed(self, data: bytes) -> list[Item]:
-        """Takes the next bytes, cut anywhere. Gives what the lines that are now complete say."""
+        """Takes the next bytes, cut anywhere, and returns the items of the lines that are now complete."""
         out: list[Item] = []
         for line in self._lines.feed(data):
             out += self._line(line)
         return out
 
     def finish(self) -> list[Item]:
-        """The input has ended, perhaps within a line or a turn. What is open stays open."""
+        """Ends the input, which may stop within a line or a turn. Calls that are open stay open."""
         last = self._lines.finish()
         out = [*(self._line(last) if last else []), *self._no_fields()]
         adapter = self._adapters.get(self.source or "")
@@ -202,7 +202,7 @@ class StreamReader:
         return events
 
     def _again(self, events: list[Event], message: Object) -> list[Event]:
-        """A message that the stream's adapter does not know may be the first of another stream."""
+        """The adapter does not know this message: it may be the first one of another agent's stream."""
         other = self._recognise(message)
         if other is None or other == self.source:
             return events

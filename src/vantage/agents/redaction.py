@@ -1,8 +1,8 @@
-"""Secrets stay out of what is shown and logged: an agent's stream repeats the calls it made, passwords included.
+"""Removes secrets from events: an agent's stream repeats the calls it made, passwords included.
 
-A call of our tool `pty_send`, under any prefix and in any spelling, with `secret` set has its data replaced, wherever
-in an event it stands, and so has what was typed in the answer to that call. An answer whose call is unknown is searched
-for everything that was typed in secret. Every way into a log and onto a display uses this one `Redaction`.
+When a call of our tool `pty_send` (under any prefix, in any spelling) has `secret` set, its data is replaced wherever
+it stands in an event, and so is the same text in the answer to that call. An answer whose call is unknown is searched
+for every secret that was typed. Every way into a log and onto a display uses this one `Redaction`.
 """
 
 import base64
@@ -24,50 +24,53 @@ REDACTED = "[redacted]"
 _TOOL = re.compile(r"pty[^a-z0-9]{0,3}send", re.IGNORECASE)
 _TOOL_IN_LINE = re.compile(_TOOL.pattern.encode(), re.IGNORECASE)
 _DATA = frozenset({"data", "datab64"})
-"""Where `pty_send` takes what it types, without underscores and case."""
+"""The fields in which `pty_send` takes what it types, without underscores and case."""
 _DATA_KEY = re.compile(r"data(?:_?b64)?\\*[\"']", re.IGNORECASE)
 _DATA_GIVEN = re.compile(r"data(?:_?b64)?\\*[\"']?\s*[:=]", re.IGNORECASE)
 """In a program that calls the tool: `pty_send(data="…", secret=True)`."""
 _SECRET_SET = re.compile(r"secret\\*[\"']?\s*[:=]\s*(?:true|1\b)", re.IGNORECASE)
 _NAMES = ("name", "tool", "toolName", "tool_name", "toolCallName", "title", "function", "recipient_name", "method")
 _NOT_TYPED = frozenset({"type", "id", "callid", "toolcallid", "sessionid", "conversationid", "conversation", "status"})
-"""What a secret call keeps besides its names, without underscores and case. A model may give the secret under any other
-name, and the tool refuses that only after the call was logged."""
+"""The fields that a secret call keeps, besides names, without underscores and case. A model may give the secret under
+any other name, and the tool refuses that only after the call was logged.
+"""
 _PIECES = frozenset({"delta", "partial_json", "partialJson", "arguments", "args", "argsTextDelta", "inputTextDelta"})
-"""Where a stream has arguments piece by piece."""
+"""The fields in which streams send arguments piece by piece."""
 _TELLING = 4
-"""Characters below which a gap in a sentence would say what stood in it: then none of the sentence is kept."""
+"""A secret of fewer characters could be guessed from the gap it leaves in a sentence: then the whole sentence is
+dropped.
+"""
 _NO = (None, False, 0, "", "0", "false", "False", "no")
 _SURELY = (True, "true", "True")
-"""What makes a call of any tool secret: a client may give ours another name."""
+"""Values of `secret` that make a call of any tool secret, because a client may give our tool another name."""
 MAX_CALLS = 1000
 MAX_TYPED = 100
-"""Open calls, and secrets, that are remembered."""
+"""How many open calls, and how many secrets, are remembered."""
 
 
 def names_our_tool(line: bytes) -> bool:
-    """Whether a line speaks of the tool that may be given secrets, or of a secret."""
+    """Whether a line names our tool for secrets, or contains `secret`."""
     return b"secret" in line or _TOOL_IN_LINE.search(line) is not None
 
 
 def may_be_secret(line: bytes, *, is_likely: bool) -> bool:
-    """Whether a line that could not be read may hold what was typed in secret.
+    """Whether a line that could not be read may hold a secret.
 
-    It is likely once our tool was named: then any half of a message may be a piece of its arguments.
+    `is_likely`: our tool was named before, so any half of a message may be a piece of its arguments.
     """
     return (is_likely and line.lstrip().startswith(b"{")) or (b"data" in line and b"secret" in line)
 
 
 class Redaction:
-    """Takes events in their order, gives them without secrets."""
+    """Takes events in order and returns them without secrets."""
 
     def __init__(self) -> None:
         self._typed: dict[str, list[str]] = {}
-        """Open call of ours → what was typed in it that is secret."""
+        """Open call of our tool → the secrets that were typed in it."""
         self._others: dict[str, None] = {}
         """Open calls of other tools."""
         self._recent: deque[str] = deque(maxlen=MAX_TYPED)
-        """What was typed in secret in any call."""
+        """Secrets that were typed in any call."""
         self._table: dict[type[Event], Callable[[Any], Event]] = {
             ev.ToolStart: self._start,
             ev.ToolOutput: self._output,
@@ -126,7 +129,9 @@ class Redaction:
         return cleaned if cleaned == event else replace(cleaned, render_result=None)
 
     def _typed_in(self, call: str | None) -> tuple[bool, list[str]]:
-        """Whether a call is ours, and what was typed in it; of a call without a beginning, all that was typed."""
+        """Whether a call is our tool's, and which secrets were typed in it; for a call whose start is unknown, all
+        secrets.
+        """
         if (typed := self._typed.get(call or "")) is not None:
             return True, typed
         return False, [] if (call or "") in self._others else list(self._recent)
@@ -148,7 +153,7 @@ class Redaction:
 
 
 def _without_pieces(value: Json) -> Json:
-    """A message while a call of ours is open, without pieces of arguments: a piece may lack the word that makes it
+    """A message while a call of our tool is open, without pieces of arguments: a piece may lack the field that makes it
     secret.
     """
     if isinstance(value, list):
@@ -162,7 +167,7 @@ def _without_pieces(value: Json) -> Json:
 
 
 def _bound(calls: dict[str, Any]) -> None:
-    """Limits what is remembered of calls that never end."""
+    """Bounds what is remembered of calls that never end."""
     while len(calls) > MAX_CALLS:
         del calls[next(iter(calls))]
 
@@ -176,9 +181,9 @@ def _plain(key: str) -> str:
 
 
 def _scrub(value: Json, ours: bool, typed: list[str], *, secret: bool = False) -> Json:
-    """The value with the data of secret calls replaced; what was replaced is added to `typed`.
+    """The value with the data of secret calls replaced; the replaced texts are added to `typed`.
 
-    `secret`: an object around it says that the call is secret.
+    `secret`: an object around the value says that the call is secret.
     """
     if isinstance(value, list):
         return [_scrub(one, ours, typed, secret=secret) for one in value]
@@ -204,7 +209,7 @@ def _scrub(value: Json, ours: bool, typed: list[str], *, secret: bool = False) -
 
 
 def _typed_as(value: Json, *, encoded: bool = False) -> list[str]:
-    """The texts that a value types; of base64 (`encoded`) also what it stands for."""
+    """The texts that a value types; for base64 (`encoded`) also the decoded text."""
     if isinstance(value, (list, dict)):
         parts = value.values() if isinstance(value, dict) else value
         return [text for one in parts for text in _typed_as(one, encoded=encoded)]
@@ -217,7 +222,7 @@ def _typed_as(value: Json, *, encoded: bool = False) -> list[str]:
 
 
 def _scrub_text(value: str, ours: bool, typed: list[str], *, secret: bool = False) -> str:
-    """Arguments may come as the text of an object. One that is cut off may lack the word that makes it secret."""
+    """Arguments may come as the JSON text of an object. One that is cut off may lack the field that makes it secret."""
     if _TOOL.search(value) and _SECRET_SET.search(value) and _DATA_GIVEN.search(value) and parse_json(value) is None:
         typed.append(REDACTED)
         return REDACTED
@@ -235,12 +240,12 @@ def _scrub_text(value: str, ours: bool, typed: list[str], *, secret: bool = Fals
 
 
 def _without(value: Json, typed: list[str]) -> Json:
-    """The value, with nothing in it of what was typed."""
+    """The value without the texts in `typed`."""
     return _replaced(value, _forms(typed)) if typed else value
 
 
 def _forms(typed: list[str]) -> list[str]:
-    """How what was typed may stand in a text, the longest first: whole, line by line, and inside JSON."""
+    """The forms in which a typed text may occur, the longest first: whole, line by line, and inside JSON."""
     lines = {line.strip() for one in typed for line in one.splitlines() if len(line.strip()) >= _TELLING}
     whole = {form for one in typed for form in (one, one.strip())} | lines
     return sorted(filter(None, {form for one in whole for form in (one, _escaped(one))}), key=len, reverse=True)
@@ -261,5 +266,5 @@ def _replaced(value: Json, forms: list[str]) -> Json:
 
 
 def _escaped(secret: str) -> str:
-    """As it stands inside a JSON text."""
+    """The text as it is escaped inside JSON."""
     return msgspec.json.encode(secret).decode()[1:-1]

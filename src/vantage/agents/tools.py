@@ -1,4 +1,4 @@
-"""Other agents' tools as ours: most have a name and arguments that our presenters take as they are."""
+"""Other agents' tools as ours: most are only renamed, with their arguments."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from vantage.events import Json
 from vantage.timeline.calls import normal_name
 
 _OURS = re.compile(r"(?!mcp[_:])([\w-]+?)(?:__|[_./:-])(pty_[a-z_]+)")
-"""One of our own tools, behind a server's name that nothing marks as one."""
+"""A tool of ours behind the name of an MCP server, without the `mcp` prefix."""
 
 
 class Native(NamedTuple):
-    """The tool of ours that another's tool is drawn as."""
+    """The tool of ours as which another agent's tool is drawn."""
 
     tool: str
     args: Mapping[str, str] = {}
@@ -20,7 +20,7 @@ class Native(NamedTuple):
 
 
 def mcp_tool(server: str, tool: str) -> str:
-    """The name of an MCP server's tool, as presenters and render specs know it."""
+    """The name under which presenters and render specs know a tool of an MCP server."""
     return f"mcp__{server}__{tool}" if server else tool
 
 
@@ -29,13 +29,13 @@ def is_built_in(tool: str) -> bool:
 
     Extensions do not count: an event that is logged must not depend on what is registered when it comes.
     """
-    from vantage.timeline.tools.built_in import PRESENTERS  # noqa: PLC0415 -- few protocols ask
+    from vantage.timeline.tools.built_in import PRESENTERS  # noqa: PLC0415 -- few protocols need it
 
     return normal_name(tool) in PRESENTERS
 
 
 def native(table: Mapping[str, Native], tool: str, args: Json) -> tuple[str, Json]:
-    """A call as our presenters know it; one that is not in the table as it came."""
+    """A call under our names. A tool that is not in the table keeps its name and arguments."""
     ours = table.get(tool)
     if ours is None:
         match = _OURS.fullmatch(tool)
@@ -46,7 +46,7 @@ def native(table: Mapping[str, Native], tool: str, args: Json) -> tuple[str, Jso
 
 
 def _plain(value: Json) -> Json:
-    """Several names where we take one are read as one."""
+    """A list of names becomes one text, for arguments that take one."""
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return ", ".join(value)
     return value
@@ -55,11 +55,13 @@ def _plain(value: Json) -> Json:
 _TASK_RESULT = re.compile(r"\s*<task [^>]*>\s*<task_result>\n?(.*?)\n?</task_result>\s*</task>\s*", re.DOTALL)
 _TASK_NOTE = re.compile(r"\nagentId: \w+ \([^\n]*\)(?:\n<usage>.*</usage>)?\s*\Z", re.DOTALL)
 _NOTE_LENGTH = 1000
-"""A note is at the end, and shorter than this."""
+"""A note is at the end of a text, and shorter than this."""
 
 
 def task_report(output: str) -> str:
-    """A sub-agent's report without the tags that opencode puts around it, and what Claude Code adds for the model."""
+    """A sub-agent's report without the tags that opencode puts around it, and without the note of Claude Code for the
+    model.
+    """
     match = _TASK_RESULT.fullmatch(output)
     report = match[1] if match else output
     return report[:-_NOTE_LENGTH] + _TASK_NOTE.sub("", report[-_NOTE_LENGTH:])

@@ -1,4 +1,4 @@
-"""Looking into foreign JSON without trusting it: every function gives its own type, whatever is there."""
+"""Reads fields of foreign JSON: every function returns its own type, whatever the value is."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LARGEST = 1e18
 
 
 def text(value: Json, *keys: str) -> str:
-    """The first of these fields that is a text with something in it."""
+    """The first of these fields that is a text and not empty."""
     if isinstance(value, dict):
         for key in keys:
             found = value.get(key)
@@ -31,13 +31,13 @@ def obj(value: Json, *path: str) -> Object:
 
 
 def objects(value: Json, key: str) -> list[Object]:
-    """The objects in a list; what else is in it is left out."""
+    """The objects in a list; other values are left out."""
     found = value.get(key) if isinstance(value, dict) else None
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def number(value: Json, *keys: str) -> int | float | None:
-    """The first of these fields that is a number one can reckon with."""
+    """The first of these fields that is a finite number."""
     if isinstance(value, dict):
         for key in keys:
             found = value.get(key)
@@ -64,11 +64,11 @@ def moment(value: Json, *keys: str) -> int | None:
 
 
 _WORDS_AND_JSON = re.compile(r"\[?([^\[\]{}]{1,60}?)[\s:]*(\{.*\})\]?\s*", re.DOTALL)
-"""An error as some print it: `API Error: 400 {…}`, perhaps in brackets."""
+"""An error as some agents print it: `API Error: 400 {…}`, perhaps in brackets."""
 
 
 def message_of(value: Json) -> str:
-    """The words of an error, however deep they stand in it; an error may also be the JSON of one, or end in it."""
+    """The message of an error, however deep it is nested; an error may also be JSON text, or end in it."""
     for _ in range(8):
         inner = parse_json(value) if isinstance(value, str) else value
         if not isinstance(inner, dict):
@@ -100,7 +100,7 @@ _MEDIA = {
     "input_audio": "audio",
     "document": "document",
 }
-"""Parts whose data is nothing to read, and what they are called when nothing says it better."""
+"""The types of parts without text, and what they are called when they have no better name."""
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
 
 

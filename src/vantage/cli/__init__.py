@@ -136,7 +136,7 @@ class _Group(click.Group):
         except click.ClickException as error:
             from vantage.text.sanitize import sanitize
 
-            vars(error)["message"] = sanitize(error.message)  # it may quote text that is not ours
+            vars(error)["message"] = sanitize(error.message)  # it may quote foreign text
             if isinstance(error, click.UsageError):
                 error.ctx = None  # click prints the usage of the context it finds here
             raise

@@ -16,7 +16,7 @@ class WrongUsage(click.ClickException):
 
 
 class Answered(click.ClickException):
-    """The answer was printed, and it is not the one that was hoped for. With `--json`, nothing more is printed."""
+    """The answer was printed, but the command failed. With `--json`, nothing more is printed."""
 
 
 class Failed(click.ClickException):
@@ -33,5 +33,5 @@ class Unreachable(Failed):
 
 
 def failed(error: VantageError) -> Failed:
-    """What a command raises for an error of Vantage."""
+    """The exception that a command raises for an error of Vantage."""
     return Unreachable(error) if isinstance(error, NoServer) else Failed(error)

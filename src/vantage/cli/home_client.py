@@ -1,4 +1,4 @@
-"""The server of a home, as commands ask it: by HTTP over its private socket, started if a command may start one."""
+"""The server of a home, for commands: by HTTP over its private socket, started if the command may start one."""
 
 from vantage.cli.arguments.conversation import place_of
 from vantage.client.endpoint import HomeEndpoint
@@ -12,7 +12,7 @@ class HomeClient(HttpClient):
         super().__init__(self._endpoint)
 
     def never_start(self) -> None:
-        """From now on, a server that has gone is an error."""
+        """From now on, a server that does not answer is an error: none is started."""
         self._endpoint.may_start = False
 
 

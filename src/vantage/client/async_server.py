@@ -248,7 +248,7 @@ class _Socket:
         socket = cls(*await endpoint.dial_async(), stream)
         try:
             while not stream.is_open:
-                await socket.take()  # no message: the server sends none before `hello`
+                await socket.take()  # no message has arrived: the server sends none before `hello`
             stream.send("hello", client_id=client_id, token=endpoint.token())
             stream.send("subscribe", **subscription)
         except BaseException:

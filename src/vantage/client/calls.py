@@ -224,7 +224,9 @@ def read_block(
     regex: bool | None = None,
     context: int | None = None,
 ) -> Call:
-    """Reads a command's record and output; with `search` only the lines that have it, numbered, with those around."""
+    """Reads a command's record and output; with `search` only the lines that have it, numbered, with the lines around
+    them.
+    """
     fields = given(block_id=block_id, max_output=max_output, part=part, search=search, regex=regex, context=context)
     return Call("read_block", fields)
 

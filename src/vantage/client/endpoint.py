@@ -1,7 +1,7 @@
 """Where a server is and which token it gets: that of a home, at its private Unix socket, or one at a URL.
 
-Both open a connection for the standard library's HTTP and a stream for asyncio. The socket of a home is used only if a
-process of the same user listens there.
+Both kinds open a connection for the standard library's HTTP and a stream for asyncio. The socket of a home is used only
+if a process of the same user, or of root, listens there.
 """
 
 import os
@@ -131,7 +131,7 @@ class UnixConnection(HTTPConnection):
 
 
 def no_server(endpoint: Endpoint, error: OSError) -> NoServer:
-    """What to raise for a server that cannot be reached for another reason than that none runs."""
+    """The error for a server that cannot be reached, for another reason than that none runs."""
     if isinstance(error, NotPrivate):
         return NoServer(error.message, hint=error.hint)
     return NoServer(f"the server of {endpoint.name} cannot be reached: {error}", hint="run 'vantage doctor'")

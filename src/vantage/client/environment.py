@@ -1,15 +1,15 @@
-"""The environment that a shell gets which this process asks for. Standard library only."""
+"""The environment for a shell that this process asks for. Standard library only."""
 
 import os
 
 from vantage.client.home_files import TOKEN
 
 _OURS = frozenset({TOKEN})
-"""Variables for Vantage's clients, not for a shell."""
+"""Variables that are for Vantage's clients, not for a shell."""
 
 
 def shell_environment() -> dict[str, str]:
-    """The variables of this process, without our secrets and without what is no text."""
+    """The variables of this process, without our secrets and without values that are no text."""
     return {name: value for name, value in os.environ.items() if name not in _OURS and _is_text(name + value)}
 
 

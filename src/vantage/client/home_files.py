@@ -6,7 +6,7 @@ import os.path
 from vantage.errors import NoServer
 
 TOKEN = "VANTAGE_TOKEN"  # noqa: S105 -- the variable's name
-"""The variable that has a token to use instead of the home's own: a read-only one, for example."""
+"""The variable with a token to use instead of the home's own: a read-only one, for example."""
 
 
 def server_socket(home: str) -> str:
@@ -17,7 +17,7 @@ def server_socket(home: str) -> str:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, KeyError, TypeError):
-        # The file is damaged. A server that runs all the same listens at the path it would choose today.
+        # The file is damaged. If a server runs all the same, it listens at the path that it would choose today.
         from vantage.ptyhost.protocol import socket_path
 
         return socket_path(home, "server.sock")

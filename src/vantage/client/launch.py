@@ -21,11 +21,13 @@ from vantage.ptyhost.ownership import NotPrivate, check_home, check_peer
 
 LOG_NAME = "server.log"
 _TIMEOUT_S = 20.0
-"""For a server that is about to end, and for other clients that start one: either takes a second or two."""
+"""How long to wait for a server that is about to end, and for other clients that start one: each takes a second or
+two.
+"""
 
 
 def running(home: str) -> dict[str, Any] | None:
-    """What `server.json` says, when the server that wrote it answers."""
+    """The content of `server.json`, if the server that wrote it answers."""
     try:
         check_home(home)
         with open(os.path.join(home, "server.json"), "rb") as file:  # noqa: PTH118, PTH123
@@ -60,7 +62,7 @@ def answers(path: str) -> bool:
 
 
 def ensure_server(home: str) -> dict[str, Any]:
-    """What `server.json` says of the server of this home, which is started if none runs. Raises NoServer."""
+    """The content of `server.json` of this home's server, which is started if none runs. Raises NoServer."""
     home = os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111
     try:
         said = running(home)
@@ -87,7 +89,7 @@ def _start(home: str, retry: Retry) -> dict[str, Any]:
 
 
 def _launch(home: str) -> dict[str, Any] | None:
-    """Starts a server and waits until it listens. Returns its complaint if it does not."""
+    """Starts a server and waits until it listens. Returns its error message if it does not."""
     log = os.path.join(home, LOG_NAME)  # noqa: PTH118
     reading, writing = os.pipe()
     with open(reading, "rb") as ready:  # noqa: PTH123
@@ -121,7 +123,7 @@ _PROGRAM = (sys.executable, "-P", "-m", "vantage")
 
 
 def _environment() -> dict[str, str]:
-    """The environment of this process, and the path to our package. Shells do not get it."""
+    """The environment of this process with the path to our package. Shells do not get it."""
     environment = dict(os.environ)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
     # A directory of Python's own path must not come before the standard library.
@@ -132,7 +134,7 @@ def _environment() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _turn(home: str) -> Iterator[Retry]:
-    """One client starts a server at a time. Yields how long it may go on trying."""
+    """Lets one client at a time start a server. Yields the seconds that are left to try."""
     log = os.path.join(home, LOG_NAME)  # noqa: PTH118
     turn = Retry(_TIMEOUT_S, pause_s=SOON_S)
     lock = os.open(os.path.join(home, "starting.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # noqa: PTH118

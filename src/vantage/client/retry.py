@@ -10,7 +10,7 @@ import time
 from typing import Final
 
 RETRY_S: Final = 0.25
-"""Seconds between two tries to reach a server that has gone, and between two looks at what changes now and then."""
+"""Seconds between two tries to reach a server that has gone, and between two looks at a state that changes rarely."""
 SOON_S: Final = 0.05
 """Seconds between two looks at a process that is about to be ready."""
 

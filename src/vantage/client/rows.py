@@ -15,9 +15,9 @@ class TimelineRow(msgspec.Struct, kw_only=True, frozen=True):
     """One row, drawn for a surface. A later row with the same id replaces it."""
 
     seq: int
-    """Of an event: what came up to it is known with this row."""
+    """The number of the last event that this row includes."""
     row: dict[str, Any]
-    """What is known of it: `id`, `kind`, `title`, `status` and more, as in the schema of rows."""
+    """The row's fields without its drawing: `id`, `kind`, `title`, `status` and more, as in the schema of rows."""
     text: str = ""
     """For the surfaces `plain` and `terminal`."""
     html: str = ""
@@ -42,11 +42,11 @@ class TimelineRow(msgspec.Struct, kw_only=True, frozen=True):
 class RowPage(msgspec.Struct, kw_only=True):
     rows: list[TimelineRow]
     next: int | None = None
-    """What to ask for next; None: there is no more."""
+    """The number to ask for next; None when there is no more."""
 
 
 class Position(NamedTuple):
-    """Up to where a timeline is known. Numbers of one epoch mean nothing in another."""
+    """Up to which event a timeline is known. Numbers of one epoch mean nothing in another."""
 
     epoch: str
     seq: int
@@ -65,17 +65,17 @@ class RowFollower:
         return {**self._about, "epoch": self.position.epoch, "after": self.position.seq}
 
     def missed_since(self, message: dict[str, Any]) -> int | None:
-        """The event after which rows have changed that a snapshot may not have, if there is such a gap.
+        """The event after which a snapshot may lack changed rows, if there is such a gap.
 
-        A snapshot holds the last rows only. Where it comes instead of the tail that was asked for, earlier rows may
-        have changed as well: they are read by HTTP before the snapshot is taken.
+        A snapshot has the last rows only. If it comes instead of the tail that was asked for, earlier rows may have
+        changed as well: they are read by HTTP before the snapshot is taken.
         """
         if message["type"] != "snapshot" or self.position is None or self.position.epoch != message["epoch"]:
             return None
         return self.position.seq
 
     def take(self, message: dict[str, Any]) -> list[TimelineRow]:
-        """The rows that a message brings. Raises the error that it is about, if it is one."""
+        """The rows that a message brings. An error message is raised."""
         handler = _HANDLERS.get(message["type"])
         return handler(self, message) if handler is not None else []
 

@@ -1,4 +1,4 @@
-"""What `connect` and a new conversation are given, the same for blocking and asyncio clients."""
+"""The settings of `connect` and of a new conversation, for blocking and asyncio clients alike."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ Place = str | os.PathLike[str]
 
 
 class Settings(TypedDict, total=False):
-    """How a conversation is made. What is left out is the server's default."""
+    """How a conversation is made. A field that is not given has the server's default."""
 
     name: str
     shell: str

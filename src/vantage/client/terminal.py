@@ -25,7 +25,7 @@ from vantage.errors import HomeTaken, NoServer, Unavailable
 from vantage.terminal.screen.screen import Screen
 
 SERVER_TIMEOUT_S = 5.0
-"""A server that has just taken the home answers by then. Another program that has it never does."""
+"""Seconds in which a server that has just taken the home answers. Another program that has the home never does."""
 
 
 @asynccontextmanager
@@ -118,10 +118,10 @@ async def _running(home: Path) -> AsyncServer | None:
 
 
 async def _starting(home: Path) -> AsyncServer | None:
-    """The server that has the home, once it answers. It takes the home before it listens."""
+    """The server that has the home, once it answers. A server takes the home before it listens."""
     with suppress(OSError):
         if (home / "server.lock").read_bytes() == str(os.getpid()).encode():
-            return None  # this program has it: no server is about to listen
+            return None  # this program has the home itself: no server is about to listen
     retry = Retry(pause_s=SOON_S)
     try:
         async with asyncio.timeout(SERVER_TIMEOUT_S):

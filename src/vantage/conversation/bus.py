@@ -18,7 +18,7 @@ from vantage.terminal.screen.frames import ScreenDelta
 from vantage.timeline.specs.registry import SpecSet
 
 PAGE = 500
-"""Events that are read at once to catch up; the event loop gets its turn in between."""
+"""How many events are read at once to catch up. Between two reads, the event loop runs other tasks."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,14 +44,14 @@ class Owner(Protocol):
     """Answers requests about its conversations, and reads their logs."""
 
     async def handle(self, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """The answer, as it travels."""
+        """The answer, as JSON values."""
 
     def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
         """Events after a number, in order."""
 
 
 class Lease(Protocol):
-    """The right to be a conversation's owner, until it is released."""
+    """The ownership of a conversation, until it is released."""
 
     def release(self) -> None: ...
 
@@ -71,14 +71,14 @@ class Bus(Protocol):
         """Calls the listener with everything after an event, first from the log and then live."""
 
     def followed(self, conversation_id: str) -> bool:
-        """Whether there is a follower: without one, messages that are not logged need not be made."""
+        """Whether there is a follower. Without one, messages that are not logged need not be made."""
 
     def hold(self, conversation_id: str, owner: Owner) -> Lease:
         """Makes `owner` the conversation's owner. Raises Conflict while it has one."""
 
 
 class LocalBus:
-    """All in one process."""
+    """The bus of one process."""
 
     def __init__(self) -> None:
         self._home: Owner | None = None
@@ -136,7 +136,7 @@ class _Held:
         self._id = conversation_id
 
     def release(self) -> None:
-        """Takes effect once: by the second time another owner may hold the conversation."""
+        """Only the first call has an effect: later, another owner may hold the conversation."""
         if self._owners is not None:
             del self._owners[self._id]
             self._owners = None
@@ -166,7 +166,7 @@ class _Following:
     def _is_new(self, message: Message) -> bool:
         if isinstance(message, SpecSet | Deleted):
             return True
-        if not self._live:  # the log will have it, or it is about a moment that is over by then
+        if not self._live:  # the log has it, or it is about a moment that is over by then
             return False
         if isinstance(message, ScreenChanged) or message.seq is None:
             return True

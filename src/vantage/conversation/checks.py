@@ -1,4 +1,4 @@
-"""Checks of what callers give and no type can express: numbers within limits of the moment, directories, shells."""
+"""Checks of values that no type can express: limits of the moment, directories, shells."""
 
 import os.path
 from collections.abc import Mapping

@@ -86,7 +86,7 @@ class Conversation:
         return self.append(self._redaction.clean(event) for event in events)
 
     def append(self, events: Iterable[Event]) -> list[Event]:
-        """Logs events as they are."""
+        """Logs events unchanged."""
         taken = list(events)
         for event in taken:
             if event.type in LIVE_ONLY:
@@ -139,7 +139,7 @@ class Conversation:
         return spec_hash(spec)
 
     def tools(self) -> list[SpecSet]:
-        """Every spec that calls were or will be drawn with, oldest first: a call has the last one before it."""
+        """Every spec that calls were or will be drawn with, oldest first: the last one before a call draws it."""
         return self._specs.read()
 
     def rename(self, name: str) -> None:
@@ -156,7 +156,7 @@ class Conversation:
             await live.join_host()
             if live.alive:
                 await live.ask("kill")
-                # On a full disk its end is in the journal, and derived when there is room.
+                # When the disk is full, the shell's end is in the journal only, and is derived when there is room.
                 await live.waiters.until(lambda: not live.alive or live.stalled is not None)
             if live.link.attached:
                 await live.ask("forget")

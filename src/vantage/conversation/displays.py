@@ -1,7 +1,7 @@
-"""The displays of one conversation: what its clients and agents can show, and which token a client id belongs to.
+"""The displays of one conversation: what its clients and agents can show, and which token owns a client id.
 
-`contexts` is the value that instructions are made from. Displays of clients that stay without a socket, and of agents,
-are kept in files, because they outlive this process.
+`contexts` is the value that instructions are made from. Displays of clients without a socket, and of agents, are kept
+in files, because they outlive this process.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class Displays:
         self._owners: dict[str, str] = {}
         """Client → the token that uses this id."""
         self._read_only: dict[str, dict[str, Any]] = {}
-        """Client of a read-only token → what it says that it can show."""
+        """Client of a read-only token → its display."""
 
     def claim(self, client_id: str, owner: str) -> None:
         """A client id belongs to the token that used it first, until that client is dropped."""
@@ -40,7 +40,7 @@ class Displays:
             raise ClientTaken(f"another token uses the client id {client_id!r}", hint="choose another client_id")
 
     def set_client(self, client_id: str, *, keep: bool, read_only: bool, owner: str, **said: Any) -> None:
-        """Takes what a client can show. `keep`: it stays until it is dropped, also over a restart."""
+        """Sets what a client can show. `keep`: until it is dropped, also after a restart."""
         self.claim(client_id, owner)
         if read_only:
             self._read_only[client_id] = said
@@ -61,17 +61,17 @@ class Displays:
         self._write_clients()
 
     def count_read_only(self, counts: bool) -> None:
-        """Whether displays of read-only tokens count, those included that are attached already."""
+        """Sets whether displays of read-only tokens count, including those that are attached already."""
         self._count_read_only = counts
         for client_id, said in self._read_only.items():
             self.contexts = self.contexts.apply(client_id, **said) if counts else self.contexts.without(client_id)
 
     def set_agent(self, agent_id: str, **said: Any) -> None:
-        """Takes the display that an agent writes for; with nothing said, it writes for the clients again."""
+        """Sets the display that an agent writes for; without one, it writes for the clients again."""
         self._set(self.contexts.with_agent(agent_id, said.pop("presentation", None), **said))
 
     def follow(self, events: Iterable[Event]) -> None:
-        """Takes what events say of displays and turns; all of them, or none and InputError."""
+        """Applies what events say about displays and turns: all of them, or none and InputError."""
         contexts = self.contexts
         seen = []
         for event in events:
@@ -94,7 +94,7 @@ class Displays:
 
 
 def _after(contexts: Contexts, event: Event) -> Contexts:
-    """The displays after an event. A turn sees them as they were when it began."""
+    """The displays after an event. They do not change during a turn."""
     if isinstance(event, ClientConfig):
         if event.agent is not None and event.agent != Agent():
             return contexts.with_agent(event.agent.id, event.presentation, terminal_width=event.terminal_width)

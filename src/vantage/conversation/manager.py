@@ -35,7 +35,7 @@ from vantage.timeline.tools.registry import ToolRegistry
 
 RETENTION = 2 << 30
 MAX_FILES = 512
-"""Files of conversations that are open at once; a quarter of what the process may open, if that is less."""
+"""How many files of conversations may be open at once; at most a quarter of what the process may open."""
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """(conversation id, fields) → the answer."""
@@ -49,7 +49,7 @@ def _max_files() -> int:
 
 
 class Manager:
-    """Entering it takes the home's lock; HomeTaken says which process has it already."""
+    """Entering it takes the home's lock; HomeTaken names the process that has it already."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ class Manager:
     ) -> None:
         self.home = home
         self.specs = HomeSpecs(home, installed)
-        """What all conversations of the home know of tools."""
+        """The tools that all conversations of the home know."""
         self.retention = retention
         """Bytes of raw output that a conversation keeps."""
         self.engine = engine
-        """Draws the screens of new conversations that ask for no other."""
+        """The engine of new conversations that ask for no other."""
         self.bus: Bus = bus or LocalBus()
         self.extra_handlers: dict[str, Handler] = {}
-        """Requests of the bus that another part of this process answers, by name."""
+        """Name → a request of the bus that another part of this process answers."""
         self._conversations: dict[str, Conversation] = {}
         self._files = OpenFiles(_max_files())
         self._lock = HomeLock(home)
@@ -94,7 +94,7 @@ class Manager:
             self.bus.serve(self)
         try:
             self.specs.load()
-        except Unavailable as error:  # without them, calls are drawn as those of unknown tools
+        except Unavailable as error:  # without them, calls are drawn as calls of unknown tools
             _log.warning("tools for all conversations are left out: %s", error)
         try:
             await self._host.rejoin(self._attach_all)
@@ -129,7 +129,9 @@ class Manager:
             conversation.live.told(message)
 
     def _host_lost(self) -> None:
-        """The host died. Its terminals are joined again through a new one: that is how they learn that they ended."""
+        """The host died. Its terminals are attached again through a new one, which reports that their shells have
+        ended.
+        """
         living = [conversation for conversation in self._conversations.values() if conversation.live.alive]
         for conversation in self._conversations.values():
             try:
@@ -185,7 +187,7 @@ class Manager:
         here = os.getcwd()  # noqa: PTH109
         cwd = directory(cwd or here, here, str(Path.home()))
         make_directory(self.home / "conversations")
-        shutil.rmtree(folder.path, ignore_errors=True)  # left by a deletion that was cut short
+        shutil.rmtree(folder.path, ignore_errors=True)  # left behind by an interrupted deletion
         settings = Settings(
             id=conversation_id,
             epoch=secrets.token_hex(8),
@@ -235,7 +237,7 @@ class Manager:
         return conversation
 
     def opened(self, conversation_id: str) -> Conversation | None:
-        """A conversation that was used since this process began; None for one that was not, or does not exist."""
+        """A conversation that was used since this process began; None for any other."""
         return self._conversations.get(conversation_id)
 
     def get(self, conversation_id: str) -> Conversation:

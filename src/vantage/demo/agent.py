@@ -27,7 +27,7 @@ class ScriptedAgent:
         await asyncio.sleep(seconds * self._pace)
 
     def patience(self, seconds: float) -> int:
-        """Milliseconds that a viewer gets, scaled by the pace."""
+        """Milliseconds for a viewer, scaled by the pace."""
         return round(seconds * 1000 * self._pace)
 
     @contextmanager

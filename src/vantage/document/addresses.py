@@ -23,11 +23,11 @@ _FILES = frozenset({
     "jpg", "js", "json", "jsonl", "jsx", "kt", "lock", "log", "mdx", "mjs", "pdf", "php", "png", "rb", "rst", "sql",
     "svg", "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 })  # fmt: skip
-"""What ends the names of files and not of hosts."""
+"""Endings of file names that are no endings of hosts."""
 _BOTH = frozenset({
     "cc", "md", "pl", "ps", "py", "rs", "sh", "so", "tf", "zip",
 })  # fmt: skip
-"""What ends both: a file where the target ends with its name."""
+"""Endings of both. They count as a file if the target ends with the same name."""
 
 
 def shows_another(text: str, url: str) -> bool:
@@ -91,7 +91,7 @@ def _user(url: str) -> str:
 
 
 def _same(host: str) -> str:
-    """What is equal for hosts that are the same."""
+    """A host in the form in which equal hosts are equal."""
     host = host.strip(".").removeprefix("www.")
     if host.isascii():
         return host

@@ -1,4 +1,4 @@
-"""What one part of a document says about names that another uses: link and footnote definitions.
+"""What a definition of a link or footnote in one part of a document means for another part.
 
 Labels are compared as the parser does: without regard to case, with runs of white space as one.
 """
@@ -17,18 +17,18 @@ _ENTITIES = {ord(character): f"&#{ord(character)};" for character in '&\\"<>\n\r
 
 class Definition(msgspec.Struct, frozen=True):
     source: str
-    """Markdown that says it anywhere."""
+    """Markdown that defines it in any place."""
     blocks: int
-    """How many blocks that makes: none for a link, one for a footnote."""
+    """How many blocks that markdown makes: none for a link, one for a footnote."""
 
 
 def key(label: str) -> str:
-    """What is equal for labels that mean the same. A label broken across the lines of a quote has `>` in it."""
+    """A key that is equal for equal labels. A label that is broken across the lines of a quote has `>` in it."""
     return _SPACE.sub(" ", label).strip().casefold()
 
 
 def labels(text: str) -> set[str]:
-    """The keys of everything in brackets: whatever may be a reference, and more."""
+    """The keys of all bracketed texts: every possible reference, and more."""
     return {key(label) for label in _LABEL.findall(text)} if "[" in text else set()
 
 
@@ -40,7 +40,7 @@ def definitions(text: str, parser: pyromark.Markdown) -> dict[str, Definition]:
     text = repaired(text, parser)
     for label, link in parser.reference_definitions(text).items():
         if label[0] == "^" and len(label) > 1:
-            continue  # the parser reads it as a link's, but takes every use for a footnote's
+            continue  # the parser reads the definition as a link's, but every use as a footnote's
         restated = f'[{" ".join(label.split())}]: <{_escaped(link["dest"])}> "{_escaped(link["title"] or "")}"\n'
         found.setdefault(key(label), Definition(restated, 0))
     if "[^" in text:
@@ -55,7 +55,7 @@ def preamble(known: list[Definition]) -> tuple[str, int]:
     """Markdown that defines these names ahead of a document, and how many blocks it adds to it."""
     if not known:
         return "", 0
-    # The rule ends whatever an indented first line of the document could continue.
+    # the rule ends whatever an indented first line of the document could continue
     source = "\n".join([*[definition.source for definition in known], "***\n\n"])
     return source, 1 + sum([definition.blocks for definition in known])
 

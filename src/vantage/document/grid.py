@@ -64,7 +64,7 @@ def _rows_of_lines(band: list[list[str]]) -> list[list[list[str]]]:
 
 
 def _joined(band: list[list[str]]) -> list[str]:
-    """One row of a band of lines: wrapped words run on, the points of a list keep their lines."""
+    """One row of a band of lines: wrapped words are joined, the points of a list keep their lines."""
     row = []
     for column in zip(*band, strict=True):
         cell = ""

@@ -31,10 +31,12 @@ COLORS: dict[str, tuple[int, int]] = {
     "deleted": (203, 124),
     "heading": (111, 25),
 }
-"""Token class → 256-palette number on a dark and on a light background. What is not here (`plain`) has no colour."""
+"""Token class → 256-palette number on a dark and on a light background. A class that is not here (`plain`) has no
+colour.
+"""
 
 MAX_CHARACTERS = 50_000
-"""Longer code is not highlighted: it costs more than it tells."""
+"""Longer code is not highlighted, because of the cost."""
 CACHE_CHARACTERS = 1_000_000
 
 # Pygments' token types by name; a type that is not here is what its nearest ancestor is.

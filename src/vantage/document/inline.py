@@ -15,7 +15,7 @@ _FOREIGN = re.compile(r"[^!-~]+")
 
 
 def safe_url(url: str) -> str | None:
-    """The address, when following it can do no more than open a page or a mail; `…/Köln` is percent-encoded."""
+    """The address, if following it can only open a page or a mail; `…/Köln` is percent-encoded."""
     url = url.strip()
     if SAFE_URL.match(url) and _FOREIGN.search(url):
         if sanitize(url) != url:
@@ -42,7 +42,7 @@ def spans_of(content: list[Inline]) -> Line:
     link: Link | None = None
     link_start = 0
     for part in content:
-        if isinstance(part, Text) and part.link is link is None:  # nearly all of them
+        if isinstance(part, Text) and part.link is link is None:  # nearly all parts
             out.append(Span(sanitize(part.text), style_of(part.marks) if part.marks else NORMAL))
             continue
         part_link = part.link if isinstance(part, (Text, Image)) else link if isinstance(part, Break) else None

@@ -1,8 +1,7 @@
-"""Markdown → nodes.
+"""Markdown → nodes. `parse` takes any text and never raises; every word that CommonMark would show is in some node.
 
-`parse` takes any text and never raises; every word that CommonMark would show is in some node. The parser's events
-are folded with an explicit stack, so depth costs no recursion: what is nested deeper than `MAX_DEPTH` blocks joins
-the block it stands in.
+The parser's events are folded with an explicit stack, without recursion: a block that is nested deeper than `MAX_DEPTH`
+joins the block around it.
 """
 
 import re
@@ -66,7 +65,7 @@ def parse(text: str) -> list[Block]:
 
 
 def normal(text: str) -> str:
-    """Text as the parser takes it: lines end with `\\n`, what is no character is U+FFFD."""
+    """Text in the form that the parser takes: lines end with `\\n`, invalid characters are U+FFFD."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
@@ -106,7 +105,7 @@ class _State:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        """Where the next block goes."""
+        """The list that gets the next block."""
         self.stack: list[_Open] = []
         self.item: _Open | None = None
         """The innermost container, when it is a list's item."""
@@ -161,7 +160,7 @@ def _build(events: Iterable[Any]) -> list[Block]:
                     handle = end(kind)
             else:
                 handle = leaf(kind, _unknown)
-        # A tag without a handler has no node of its own: what stands in it counts.
+        # A tag without a handler has no node of its own: its content is added to the node around it.
         if handle is not None:
             handle(state, value)
     _flush(state)
@@ -298,13 +297,13 @@ def _end_code(state: _State, _: Any) -> None:
     if info is None:
         state.blocks.append(CodeBlock(text, fenced=False))
         return
-    language = next(iter(info.split(None, 1)), "")  # what is not blank to CommonMark may be to Python
+    language = next(iter(info.split(None, 1)), "")  # CommonMark does not call it blank, but Python may
     table = _only_table(text) if language.lower() in _MARKDOWN else None
     state.blocks.append(table or CodeBlock(text, language, info))
 
 
 def _only_table(text: str) -> Table | None:
-    """The table that a fence holds and nothing else: it was meant to be seen as one."""
+    """The table in a fence with nothing else: the author meant it to be shown as a table."""
     lines = text.strip("\n").split("\n")
     if len(lines) < 2 or "```" in text or "~~~" in text or not all("|" in line or line[:1] == "+" for line in lines):
         return None

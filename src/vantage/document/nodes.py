@@ -1,11 +1,12 @@
 """The parts of a document. Blocks stand below each other; inline parts run within a block.
 
 Inline text is flat: nesting (`**bold *and italic***`) is a set of marks on each run, and a link is a value that its
-runs share. That is what every surface needs, and what makes wrapping a matter of slicing.
-Text in nodes is as the author wrote it; surfaces sanitise what they draw.
+runs share. Every surface needs exactly that, and wrapping becomes slicing. Text in nodes is the author's; surfaces
+sanitise what they draw.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -69,13 +70,13 @@ class CodeBlock(msgspec.Struct, frozen=True, tag="code_block"):
 
     @property
     def caption(self) -> str:
-        """What the info string says beyond the language: a file's name, a title."""
+        """The rest of the info string after the language: a file's name, a title."""
         info = self.info.strip()
         return "" if _LANGUAGE.fullmatch(info) else info
 
 
 class MathBlock(msgspec.Struct, frozen=True, tag="math_block"):
-    """A `$$…$$` formula that stands alone."""
+    """A `$$…$$` formula in a block of its own."""
 
     text: str
 
@@ -150,6 +151,24 @@ def plain_text(content: list[Inline]) -> str:
         else:
             out.append(f"[{part.label}]")
     return "".join(out)
+
+
+def link_groups(content: list[Inline]) -> Iterator[tuple[Link | None, list[Inline]]]:
+    """The parts in groups that share a link, or that have none. A break inside a link belongs to it."""
+    group: list[Inline] = []
+    link: Link | None = None
+    for part in content:
+        if isinstance(part, Break) and link is not None:
+            part_link: Link | None = link
+        else:
+            part_link = part.link if isinstance(part, Text | Image) else None
+        if part_link is not link:
+            if group:
+                yield link, group
+            group, link = [], part_link
+        group.append(part)
+    if group:
+        yield link, group
 
 
 def table_chrome(columns: int) -> int:

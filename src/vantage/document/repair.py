@@ -1,9 +1,9 @@
-"""Tables as they were meant: markdown in, markdown out, before it is parsed.
+"""Repairs tables before parsing: markdown in, markdown out.
 
-Three things that the grammar would tear apart: a row with more cells than the header (a pipe in a code span, usually)
-would lose the rest, a line of prose right below a table would become a row, and a table drawn with `+---+` would run
-together as a paragraph. What is changed depends on the block alone that it stands in: a part of a document, cut at a
-blank line between its blocks, is repaired as the whole is.
+The grammar would break three things: a row with more cells than the header (usually a pipe in a code span) would lose
+the rest, a line of prose right below a table would become a row, and a table drawn with `+---+` would be joined to a
+paragraph. A repair depends only on the block that it changes: a part of a document, cut at a blank line between its
+blocks, is repaired like the whole.
 """
 
 import re
@@ -15,7 +15,7 @@ import pyromark
 
 from vantage.document.grid import pipe_table
 
-# It starts with a newline, never with `^`: a literal first character is what makes the search fast.
+# It starts with a newline, never with `^`: a literal first character makes the search fast.
 _DELIMITER = re.compile(r"\n[ \t>]*[|:-][-|: \t]*(?:\n|\Z)")
 _TICKS = re.compile(r"(?<!\\)(\\*)(`+)")
 _PIPE = re.compile(r"\\.|\|", re.DOTALL)
@@ -26,7 +26,7 @@ Edit = tuple[int, int, str]
 
 
 def repaired(text: str, parser: pyromark.Markdown) -> str:
-    """`text`, unchanged (and hardly looked at) unless it holds one of those tables."""
+    """`text`, unchanged (and hardly searched) unless it contains one of these tables."""
     grids = "+--" in text
     if not grids and not _suspect_table(text):
         return text
@@ -40,7 +40,7 @@ def repaired(text: str, parser: pyromark.Markdown) -> str:
 
 
 def _suspect_table(text: str) -> bool:
-    """Whether some row may have to be changed. May say yes too often, never no."""
+    """Whether some row may have to be changed. It may return True needlessly, never False wrongly."""
     position = most = 0
     for match in _DELIMITER.finditer(text):
         delimiter = match.group()
@@ -112,7 +112,7 @@ def _surplus_pipes(row: str, columns: int) -> list[int]:
     inner = [match.start() for match in _PIPE.finditer(row) if match.group() == "|"]
     if inner and not row[: inner[0]].strip():
         inner = inner[1:]
-    # Empty cells at the end hold nothing to lose.
+    # empty cells at the end have nothing to lose
     inked = len(row.rstrip(" \t|"))
     while inner and inner[-1] >= inked - 1:
         inner.pop()

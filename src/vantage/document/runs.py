@@ -1,4 +1,4 @@
-"""Runs of text, once a block has all of its own: joined where nothing tells them apart, prices told from formulas."""
+"""Joins runs of text of a finished block that differ in nothing, and tells prices from formulas."""
 
 import re
 from typing import cast

@@ -1,8 +1,8 @@
 r"""Scanners for the languages that agents write most: one regular expression each, and a table of words.
 
-They see what a reader wants to tell apart at a glance (keywords, strings, comments, numbers, definitions) and run at
-the speed of the expression, without loading Pygments, which knows everything else. Unfinished strings and comments
-run to where they must end, so half a block highlights as the whole will. Every pattern is linear in its input.
+They recognise what a reader looks for (keywords, strings, comments, numbers, definitions) at the speed of one
+expression, without loading Pygments, which knows all other languages. An unfinished string or comment extends to its
+latest possible end, so half a block is highlighted as the whole will be. Every pattern is linear in its input.
 """
 
 import re
@@ -19,11 +19,11 @@ _WORD = r"[^\W\d]\w*"
 
 class Language(msgspec.Struct, frozen=True):
     patterns: dict[str, str]
-    """Token class → what it looks like; the first that matches counts. `word` is looked up in the tables below."""
+    """Token class → its pattern; the first that matches counts. `word` is looked up in the tables below."""
     words: dict[str, str] = {}
     """Token class → words of it."""
     defines: dict[str, str] = {}
-    """Word → the class of the name behind it."""
+    """Word → the class of the name after it."""
     capitals: str = "plain"
     """The class of words that begin with a capital."""
     any_case: bool = False

@@ -1,9 +1,9 @@
-"""Markdown that arrives in pieces: blocks that stay, and a live tail.
+"""Markdown that arrives in pieces: blocks that no longer change, and a live tail.
 
-At any time `committed` and `tail(final=True)` together are what `parse` makes of the text so far. A block is committed
-once a blank line and a further block have followed it, for then nothing but a late definition of a link or footnote
-can change it; `revision` counts those changes. `feed` costs no more than the text is long, however it is cut: what
-is not committed is looked at again only after it has grown by half.
+At any time `committed` and `tail(final=True)` together are what `parse` returns for the text so far. A block is
+committed once a blank line and a further block have followed it: from then on only a late definition of a link or
+footnote can change it, and `revision` counts those changes. The cost of `feed` is linear in the text, however it is
+cut: uncommitted text is parsed again only after it has grown by half.
 """
 
 import re
@@ -16,7 +16,7 @@ from vantage.document.markdown import PARSER, normal, parse_normal
 from vantage.document.nodes import Block, FootnoteDef, ListBlock, Paragraph, Quote, Table
 
 COMMIT_SIZE = 2048
-"""Shorter texts are not worth dividing."""
+"""Characters. A shorter text is not divided."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _BLANK_END = re.compile(r"\n[ \t>]*\n[ \t>]*\Z")
@@ -34,7 +34,7 @@ class _Segment(msgspec.Struct):
 
     source: str
     labels: set[str]
-    """What stands in brackets in it; a definition of none of these changes nothing."""
+    """The bracketed texts in it; a definition of none of these changes nothing."""
     blocks: list[Block]
 
 
@@ -48,14 +48,14 @@ class MarkdownStream:
         self._uses: dict[str, list[int]] = {}
         """label → the segments that it stands in."""
         self._defined: dict[str, Definition] = {}
-        """What committed source defines."""
+        """The definitions in committed source."""
         self._assumed: dict[str, Definition] = {}
-        """What the tail defines besides, if the text ends here."""
+        """The definitions that the tail adds, if the text ends here."""
         self._chunks: list[str] = []
         self._size = 0
         self._next_look = commit_size
         self._held = ""
-        """The last character, when the next one decides what it is."""
+        """The last character, when the next one decides what it means."""
         self._tails: dict[bool, list[Block]] = {}
 
     def feed(self, delta: str) -> None:
@@ -74,7 +74,7 @@ class MarkdownStream:
 
     @property
     def committed(self) -> list[Block]:
-        """The blocks that stay: one list, which only grows until `revision` changes."""
+        """The blocks that no longer change: one list, which only grows until `revision` changes."""
         return self._committed
 
     def tail(self, *, final: bool = False) -> list[Block]:
@@ -89,7 +89,7 @@ class MarkdownStream:
         return blocks
 
     def finish(self) -> list[Block]:
-        """All blocks, when nothing more will come: what `parse` makes of the whole text."""
+        """All blocks, at the end of the text: what `parse` returns for the whole."""
         tail = self.tail(final=True)
         return self._committed + tail
 
@@ -109,7 +109,7 @@ class MarkdownStream:
         text = self._text()
         line = text.rfind("\n") + 1
         if text[line:].strip(" \t>") == "|":
-            # The first character of a row, which is none yet: it would end the table.
+            # the first character of a row, which is no row yet: it would end the table
             text = text[:line]
         blocks = self._parse(text)
         if not blocks or _BLANK_END.search(text):
@@ -120,7 +120,7 @@ class MarkdownStream:
         return _without_last_table(blocks)
 
     def _parse(self, source: str, names: set[str] | None = None) -> list[Block]:
-        """The blocks of a part, with what the rest of the document defines."""
+        """The blocks of a part, with the definitions in the rest of the document."""
         if not self._defined and not self._assumed:
             return parse_normal(source)
         names = labels(source) if names is None else names
@@ -166,11 +166,11 @@ class MarkdownStream:
 
 
 def _last_boundary(text: str) -> int:
-    """Where the last block begins that has a blank line before it; 0 when nothing before it can be left alone.
+    """Where the last block begins that has a blank line before it; 0 when the text before it can still change.
 
-    Only whole lines count: `1` ends a list that `1. x` continues. A line that begins a block at the top has closed
-    all that was open, and the blank line makes sure that a repaired table ends there as well. An indented line may
-    begin a block only because of what stands above it.
+    Only whole lines count: `1` ends a list that `1. x` continues. A line that begins a block at the top level has
+    closed every open block, and the blank line makes sure that a repaired table ends there as well. An indented line
+    may begin a block only because of the lines above it.
     """
     complete = text[: text.rfind("\n") + 1]
     if not _BLANK_LINE.search(complete):

@@ -1,7 +1,7 @@
 """A terminal as an asciicast (version 3), which asciinema and its web player show.
 
-A header, then a line for each event: seconds since the event before it, its code, its data. What is printed in it is
-what our own screen was shown, so the same screens come out of it.
+A header, then a line for each event: seconds since the previous event, its code, its data. The output in it is what our
+own screen was fed, so it gives the same screens.
 """
 
 import json
@@ -15,7 +15,7 @@ from vantage.text.sanitize import one_line
 
 MAX_MARKER = 200
 IDLE_LIMIT = 2
-"""Seconds of silence that players make of longer ones. The events keep the true times."""
+"""Players shorten longer silences to this many seconds. The events keep the true times."""
 
 
 def asciicast(folder: ConversationFolder, progress: Progress = lambda _done, _all: None) -> Iterator[str]:
@@ -57,7 +57,7 @@ class _Writer:
             yield self._event(self._ended[0], "x", self._ended[1])
 
     def _opening(self) -> ScreenSnapshot:
-        """The first screen. None is drawn from here on."""
+        """The first screen. The recording draws no other one from here on."""
         terminal = self._recording.terminal
         assert terminal.screen is not None
         with terminal.screen as screen:

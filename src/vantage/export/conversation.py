@@ -1,4 +1,4 @@
-"""A whole conversation as one file, from its folder: needs no server, and may be done while one writes there."""
+"""A whole conversation as one file, made from its folder without a server, even while the conversation goes on."""
 
 from collections.abc import Callable, Iterator
 
@@ -69,9 +69,9 @@ def export(
     progress: Progress = lambda _done, _all: None,
     tools: ToolRegistry | None = None,
 ) -> Iterator[str]:
-    """The file, piece by piece. A request that is refused raises before the first one.
+    """The file, piece by piece. A refused request raises before the first piece.
 
-    `tools` is what all conversations of the home know of tools; without it, the built-in ones are known.
+    `tools` is the registry of the home; without it, only the built-in tools are known.
     """
     return known(format).make(folder, folder.read_settings(), progress, tools)
 

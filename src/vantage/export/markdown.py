@@ -53,7 +53,7 @@ def _quoted(text: str, depth: int) -> str:
 
 
 def _head(row: Row) -> str:
-    """The verb, and what it was done with as code; how it went, and how long it took."""
+    """The verb and its object as code; the outcome and the duration."""
     words = one_line(row.title[0].text) if row.title else row.tool or "call"
     said = printable("".join(span.text for span in row.title[1:])).strip()
     if row.kind != "tool":
@@ -71,7 +71,7 @@ def _head(row: Row) -> str:
 
 _SHELLS = frozenset({"terminal", "shell", "bash"})
 _WORTH_SAYING = 100
-"""Milliseconds; shorter durations are not written."""
+"""Milliseconds. Shorter durations are not written."""
 
 
 def _inline(text: str) -> str:

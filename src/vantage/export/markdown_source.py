@@ -1,8 +1,8 @@
-"""A message's markdown as part of a larger document: its words stay, and it cannot reach beyond its place.
+"""A message's markdown as a part of a larger document: its words stay, and it cannot affect other parts.
 
-Raw HTML becomes text, headings go below those of the document, footnotes get names of their own, images are not fetched
-(they become links), links with schemes that do more than open a page become text, and a fence that was left open is
-closed. Everything else is as it was written.
+Raw HTML becomes text, headings go below those of the document, footnotes get names of their own, images become links so
+that they are not fetched, links with schemes that do more than open a page become text, and an open fence is closed.
+Everything else is unchanged.
 """
 
 import re
@@ -23,7 +23,7 @@ _Edit = tuple[int, int, bytes]
 
 
 def embed(text: str, name: str, below: int) -> str:
-    """The text as part of a document. `name` makes its footnotes its own, headings are moved `below` a level."""
+    """The text as a part of a document. `name` makes its footnotes unique; its headings are moved `below` a level."""
     source = printable(text).strip("\n")
     headed = False
     for _ in range(_TRIES):
@@ -33,12 +33,12 @@ def embed(text: str, name: str, below: int) -> str:
         if not edits:
             return _closed(source)
         source = _edited(data, edits).decode()
-    # edits that uncover new markup each time: the text is shown as code instead
+    # edits uncover new markup each time: the text is shown as code instead
     return fenced(text)
 
 
 def _edited(data: bytes, edits: list[_Edit]) -> bytes:
-    """The bytes with every edit made. An edit that reaches into the one before it waits for the next try."""
+    """The bytes with every edit made. An edit that overlaps the previous one waits for the next pass."""
     parts: list[bytes] = []
     done = 0
     for start, end, new in sorted(edits):
@@ -50,7 +50,7 @@ def _edited(data: bytes, edits: list[_Edit]) -> bytes:
 
 
 def printable(text: str) -> str:
-    """Text without anything that a terminal or reader would act upon; tabs stay."""
+    """Text without characters that a terminal or reader would act upon; tabs stay."""
     return "\t".join(map(sanitize, text.split("\t")))
 
 
@@ -79,7 +79,7 @@ _LINE_START = re.compile(r"^([^\S\n]*)(?:([-+#=])|(\d{1,9})([.)]))(?=\s|$|[-+#=]
 
 
 def escaped(text: str) -> str:
-    """Words that are to be read as they are, not as markdown. Line ends are breaks; indented text becomes code."""
+    """Words as literal text, not as markdown. Line ends are breaks; indented text becomes code."""
     if re.search(r"^[ \t]", text, re.MULTILINE):
         return fenced(text)
     text = _SPECIAL.sub(r"\\\g<0>", printable(text))
@@ -102,7 +102,7 @@ def _edits(data: bytes, name: str, below: int) -> Iterator[_Edit]:
             yield start + 2, start + 2, name.encode()
         elif kind == "Start" and isinstance(value, dict):
             yield from _start_edits(value, data, start, end, name, below)
-    if b"]:" in data:  # a definition serves the whole document, other messages too
+    if b"]:" in data:  # a definition applies to the whole document, so also to other messages
         for found in PARSER.reference_definitions(data.decode()).values():
             if _acts(found["dest"]):
                 yield found["span"]["start"], found["span"]["start"], b"\\"
@@ -137,7 +137,7 @@ def _start_edits(value: dict[str, Any], data: bytes, start: int, end: int, name:
 
 
 def _closed(source: str) -> str:
-    """The text with its last fence closed, if it was left open: it would swallow what follows."""
+    """The text with its last fence closed if it was open: it would swallow what follows."""
     for tail in ("", *_fences(source)):
         if _lets_go(source + tail):
             return source + tail

@@ -1,4 +1,4 @@
-"""Times of day in files that are read elsewhere: in UTC, and said so where a day is named."""
+"""Times of day in exported files: in UTC, and marked as UTC where a day is named."""
 
 from datetime import UTC, datetime
 

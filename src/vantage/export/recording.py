@@ -1,7 +1,7 @@
 """A terminal's recording as a list of timed beats, read from its two files. For players of all kinds.
 
 A `Recording` derives the terminal anew, so blocks and screens are what they were. Our marks never reach a screen, and
-the shell's secret is covered wherever it was printed. Times never go back, even where the clock did.
+the shell's secret is covered wherever it was printed. Times never go back, even if the clock did.
 """
 
 import codecs
@@ -23,7 +23,7 @@ from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.errors import NotFound
 from vantage.terminal.core import TerminalCore
 from vantage.terminal.journal import Record
-from vantage.terminal.output.marks import Mark, Marks
+from vantage.terminal.output.marks import ANY_MARK, Mark, Marks
 from vantage.terminal.screen.drawing import FRESH_SHELL
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
@@ -31,8 +31,8 @@ from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
 _PIECE = 1 << 16
-# A mark is fed by itself: what was printed before a command begins and what the command prints are two beats.
-_MARK = re.compile(rb"(\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\))")
+# A mark is fed by itself: the output before a command begins and the output of the command are two beats.
+_MARK = re.compile(b"(" + ANY_MARK.pattern + b")")
 
 
 # From the last ESC on: a control sequence, a string with its end, or an escape sequence that begins no string.
@@ -40,23 +40,23 @@ _WHOLE_SEQUENCE = re.compile(r"$|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[ -/]
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """Something that happened `ms` after the epoch. Without `step`, time has only gone on."""
+    """Something that happened `ms` after the epoch. Without `step`, only time has passed."""
 
     ms: int
     step: Step | None = None
     record: Record | None = None
-    """What the journal says; nothing where the terminal printed `data`."""
+    """The journal's record; None if the terminal printed `data`."""
     data: bytes = b""
 
 
 class Recording:
-    """A terminal at the first moment that is still known. `beats` leads it through the rest."""
+    """A terminal at the first moment that is still known. `beats` replays the rest."""
 
     def __init__(self, folder: ConversationFolder) -> None:
         self._folder = folder
         self._engine = engine_of(folder)
         self.dropped = dropped_bytes(folder)
-        """Bytes of output, from the beginning on, that are gone."""
+        """Bytes at the beginning of the output that are gone."""
         self.terminal, self._journal_at = self._opening()
         self.ms = self.terminal.state.now
 
@@ -73,7 +73,7 @@ class Recording:
         return TerminalCore(State(raw=self.dropped), Screen(DEFAULT_COLS, DEFAULT_ROWS, engine=self._engine)), 0
 
     def beats(self, progress: Progress = lambda _done, _all: None) -> Iterator[Beat]:
-        # The length of the output is read first: all that gives it meaning is in the journal by then.
+        # The length of the output is read first: the journal then has everything that gives it meaning.
         raw, journal = GrowingFile(self._folder.raw), GrowingFile(self._folder.journal)
         try:
             end = raw.size
@@ -106,7 +106,7 @@ class Recording:
 
 
 def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
-    """Past the beat with which the terminal began, if it is still known; an error when there never was one."""
+    """Skips the beat with which the terminal began, if it is still known; raises when there never was one."""
     if not recording.dropped:
         for beat in beats:
             if beat.record is not None and beat.record.t == "shell":
@@ -116,9 +116,9 @@ def started(beats: Iterator[Beat], recording: Recording) -> Iterator[Beat]:
 
 
 class Printed:
-    """The output as text, as screens are shown it: without our marks, no character cut in two.
+    """The output as text, as screens are fed it: without our marks, no character cut in two.
 
-    A mark of ours ends whatever was open before it, a sequence or a character.
+    A mark of ours ends an open sequence or character before it.
     """
 
     def __init__(self, state: State) -> None:
@@ -136,7 +136,7 @@ class Printed:
         held = self._text(self._marks.release()) + self._end()
         if beat.record.t == "shell":
             self._marks.secret = beat.record.secret
-            held += FRESH_SHELL.decode()  # the very first one is not asked about
+            held += FRESH_SHELL.decode()  # the progress is not reported for the first one
         return held
 
     def _text(self, piece: bytes | Mark) -> str:

@@ -1,8 +1,8 @@
-"""A conversation's rows from its files, in the order in which they began, with what their commands printed.
+"""A conversation's rows from its files, in the order in which they began, with the output of their commands.
 
-The log is read twice: once to learn which event is the last of each row, once to hand every row out when nothing more
-comes to it. So only rows that wait for an earlier one are in memory. The log may grow meanwhile: the second reading
-ends where the first one did.
+The log is read twice: once to learn which event is the last of each row, once to emit every row after its last event.
+So only rows that wait for an earlier one are in memory. The log may grow meanwhile: the second reading ends where the
+first one did.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,9 @@ from vantage.timeline.row import Block, ListBlock, MarkdownBlock, OutputBlock, R
 from vantage.timeline.tools.registry import ToolRegistry
 
 MAX_OUTPUT = 100_000
-"""Characters of one command's or call's output in an export: head and tail, and between them how much is left out."""
+"""The most characters of one command's or call's output in an export: head and tail, with the omitted length between
+them.
+"""
 
 
 def exported_rows(
@@ -63,7 +65,7 @@ def exported_rows(
 
 
 class _Counted:
-    """A row of the first reading: its id, and whether it is open, without its content."""
+    """A row in the first reading: its id, and whether it is open, without its content."""
 
     __slots__ = ("agent", "open", "row_id")
 

@@ -1,4 +1,4 @@
-"""Rows → plain text: what a terminal would show, without colours, and with nothing folded away."""
+"""Rows → plain text: as on a terminal without colours, with nothing folded."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ from vantage.timeline.row import Block, CodeBlock, OutputBlock, Row, TerminalBlo
 WIDTH = 100
 _CONTEXT = PresentationContext(client_type="plain", color_depth=0, content_width=WIDTH)
 _HEAD_LINES = 5
-"""A surface shows so many lines of a head; a longer command stands below it, whole."""
+"""Surfaces show this many lines of a head; a longer command is written in full below it."""
 
 
 def text(settings: Settings, rows: Iterable[Row]) -> Iterator[str]:

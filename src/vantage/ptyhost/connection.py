@@ -1,7 +1,8 @@
-"""One client: requests in, answers and events out, neither of which can grow without end.
+"""One client: requests in, answers and events out, both bounded in memory.
 
-While a client does not read, events are not queued but remembered as "something happened to this terminal", and told
-from its state when there is room. A client that sends requests and reads no answers is not read either.
+While a client does not read, events are not queued: the connection only remembers that something happened to a
+terminal, and sends its state when there is room. From a client that sends requests and reads no answers, nothing more
+is read.
 """
 
 import socket
@@ -15,7 +16,7 @@ from vantage.ptyhost.terminal.hosted import HostedTerminal
 
 _CHUNK: Final = 64 * 1024
 _FULL: Final = 1024 * 1024
-"""Bytes of answers that may wait before we stop reading requests."""
+"""Bytes of waiting answers above which no more requests are read."""
 
 
 class Request:
@@ -81,7 +82,7 @@ class Connection:
             self._write(encode(_event(terminal, what)))
 
     def close_when_sent(self) -> None:
-        """Reads no more requests; answers and events that wait are still sent."""
+        """Stops reading requests; answers and events that wait are still sent."""
         self._closing = True
         self._settle()
 
@@ -172,7 +173,7 @@ class Connection:
         self._settle()
 
     def _settle(self) -> None:
-        """Asks the loop for what is wanted now."""
+        """Sets which events the loop reports for this socket."""
         if self._closed:
             return
         if self._closing and not self._outbox:

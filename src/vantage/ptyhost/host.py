@@ -1,4 +1,4 @@
-"""The host: listens, knows the terminals, reaps, and leaves when it is not needed any more."""
+"""The host: listens, keeps the terminals, reaps their processes, and ends when it is not needed any more."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ RESERVE: Final = 8
 FULL: Final = 0.25
 """Seconds before a host without descriptors accepts connections again."""
 LAST_WORDS: Final = 10.0
-"""Seconds after which a host that was told to end leaves whatever is left (a full disk, a process that cannot die)."""
+"""Seconds after which a host that was told to end exits anyway (a full disk, a process that cannot die)."""
 
 
 class Host:
@@ -76,7 +76,7 @@ class Host:
                 os.rename(away, self._path)
 
     def terminal(self, name: str, folder: str) -> HostedTerminal:
-        """The terminal of this name, which is made if need be. Raises Refused when name and folder do not fit."""
+        """The terminal of this name; made if it does not exist. Raises Refused when name and folder do not fit."""
         known = self.terminals.get(name)
         if known is None:
             taken = next((other.name for other in self.terminals.values() if other.folder == folder), None)
@@ -112,7 +112,7 @@ class Host:
             try:
                 if terminal.running is not None:
                     terminal.kill(ENDING, lambda _left: None)
-            except Exception:  # noqa: BLE001 -- the others are ended all the same
+            except Exception:  # noqa: BLE001 -- an error in one must not keep the others from ending
                 self.loop.report()
 
     def _give_up(self) -> None:
@@ -180,7 +180,7 @@ class Host:
                 if running is not None and running.pty.pid in found.ended:
                     terminal.reaped(running, found.ended[running.pty.pid])
                 terminal.killing.check()
-            except Exception:  # noqa: BLE001 -- the others have ended all the same, and are not told again
+            except Exception:  # noqa: BLE001 -- the others have ended all the same, and are not reported again
                 self.loop.report()
 
 

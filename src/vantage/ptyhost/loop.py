@@ -1,4 +1,4 @@
-"""The one loop of the host: descriptors that became ready, and timers. Nothing in it blocks."""
+"""The event loop of the host: ready descriptors, and timers. Nothing in it blocks."""
 
 import heapq
 import itertools

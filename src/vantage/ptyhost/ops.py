@@ -111,7 +111,7 @@ def detach(host: "Host", request: Request) -> None:
 
 
 class _Part(NamedTuple):
-    """Which part of a call a request is: the units from `at` up to `end` of `size`."""
+    """The part of a call that a request is: the units from `at` up to `end` of `size`."""
 
     call: Call
     at: int
@@ -119,7 +119,7 @@ class _Part(NamedTuple):
     size: int
 
     def ends(self, written: int, *, whole: bool, why: str) -> None:
-        """Notes that `written` bytes of it were written. A part that is not counted in bytes is one unit."""
+        """Notes that `written` bytes of the part were written. A part that is not counted in bytes is one unit."""
         taken = self.end if whole else min(self.at + written, self.end - 1)
         self.call.end(taken, "" if why == NO_READER else why)  # which was written all the same
 
@@ -128,7 +128,7 @@ def input_(host: "Host", request: Request) -> None:
     data, part, known = _data(request), _part(host, request), 0
     if part is not None:
         if part.call.busy:
-            # In a turn of its own: this one writes input.
+            # in a turn of its own, because this one writes input
             part.call.settled(lambda: _perform_soon(host, request))
             return
         known = min(max(part.call.taken - part.at, 0), len(data))
@@ -146,7 +146,7 @@ def _answer_input(request: Request, written: int, why: str) -> None:
 
 
 def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, known: int) -> None:
-    """Types what is not yet `known` to be written of an input."""
+    """Types the part of an input that is not `known` to be written."""
     terminal, running = _running(host, request)
     data = whole[known:]
     check = request.fields.get("check", "none")
@@ -201,7 +201,7 @@ _CHECK_MESSAGES: Final = {
 
 
 def reply(host: "Host", request: Request) -> None:
-    """Answers a query, once. Whether the program still reads the answer is checked when it is written."""
+    """Answers a query, once. When the answer is written, it is checked that the program still reads it."""
     terminal, running = _running(host, request)
     query, data = _number(request, "query", 0, 1 << 62), _data(request)
     if query <= terminal.answered or terminal.log.stalled or running.input.waiting:
@@ -292,7 +292,7 @@ def signal_(host: "Host", request: Request) -> None:
 
 
 def state(host: "Host", request: Request) -> None:
-    """Journals what is new since the last time, or what differs from the client's `awaiting_secret`."""
+    """Journals changes since the last call, or a difference from the client's `awaiting_secret`."""
     terminal = host.known(_text(request, "terminal"))
     if terminal.running is None:
         request.answer(
@@ -315,7 +315,7 @@ def state(host: "Host", request: Request) -> None:
         terminal.state = seen
         terminal.record({"t": "state", **seen})
     cwd = (processes.working_directory(pid) if pid is not None else None) or processes.working_directory(pty.pid)
-    # Whether the shell itself waits. Other processes would have to be searched for.
+    # Whether the shell itself waits. Finding other waiting processes would need a search.
     waits = group == pty.pid and not pty.has_unread_input() and reads(group, pty.tty) == "yes"
     request.answer(
         alive=True,
@@ -343,7 +343,8 @@ def awaits(host: "Host", request: Request) -> None:
 def remember(host: "Host", request: Request) -> None:
     """How far a call came, and the facts that were kept with it, once no part of it waits to be written.
 
-    `facts` are kept if the call has none yet; with `replace` in any case. `age_ms` is how long the process runs.
+    `facts` are kept if the call has none yet; with `replace` in any case. `age_ms` is how long the process has been
+    running.
     """
     terminal = host.known(_text(request, "terminal"))
     call_id, facts = _text(request, "call"), request.fields.get("facts")
@@ -554,7 +555,7 @@ def _text_list(request: Request, name: str) -> list[str]:
 
 def _text_map(request: Request, name: str) -> dict[str, str]:
     value = request.fields.get(name)
-    # The values stay out of the message: environments hold secrets.
+    # the message has no values: environments contain secrets
     if not isinstance(value, dict):
         raise Refused(Code.BAD_REQUEST, f"expected an object as {name}, got {type(value).__name__}")
     for key, item in value.items():
@@ -587,7 +588,7 @@ def _data(request: Request) -> bytes:
     try:
         return decode_data(value if isinstance(value, str) else "?")
     except ValueError:
-        # Without the value: it may be a secret.
+        # without the value: it may be a secret
         raise Refused(Code.BAD_REQUEST, "expected base64 text as data, got something else") from None
 
 

@@ -1,8 +1,8 @@
-"""Whether a path is ours alone: no other user can change it, or put something else in its place.
+"""Whether a path is private to us: no other user can change it, or replace it.
 
 `check_home` walks a path from the root, link by link. Every directory on the way must belong to root or to us, and may
-be writable by others only with the sticky bit, as /tmp is. The home and what lies in it must belong to us. `check_peer`
-asks the kernel which user listens at a socket, before anything is sent there.
+be writable by others only with the sticky bit, as /tmp is. The home and its files must belong to us. `check_peer` asks
+the kernel which user listens at a socket, before anything is sent there.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ class NotPrivate(PermissionError):
 
 
 def check_home(home: str) -> None:
-    """Raises NotPrivate if another user could change the home or a file in it. It need not be there yet."""
+    """Raises NotPrivate if another user could change the home or a file in it. It need not exist yet."""
     _check_path(home)
     try:
         names = os.listdir(home)
@@ -53,7 +53,7 @@ def tighten(home: str) -> None:
 
 
 def own_directory(path: str) -> None:
-    """Makes a directory that is ours alone, or checks that the one that is there is."""
+    """Makes a private directory, or checks that the existing one is private."""
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
     if os.path.islink(path):
@@ -80,9 +80,9 @@ def check_peer(connection: socket.socket) -> None:
 
 
 def _check_path(path: str) -> None:
-    """Every directory and link from the root to the path; what is not there yet will be made by us.
+    """Every directory and link from the root to the path; missing ones will be made by us.
 
-    `..` is followed as the kernel does: behind a link it is the parent of the link's target.
+    `..` is followed as the kernel does: after a link it is the parent of the link's target.
     """
     left = [part for part in os.path.join(os.getcwd(), path).split("/") if part not in ("", ".")][::-1]
     at, links = "/", 0
@@ -164,8 +164,10 @@ def _others_write(at: str, found: os.stat_result) -> bool:
 
 
 def _is_own_group(at: str, group: int) -> bool:
-    """Whether a group has no member but us, as the groups that are named after their users: with umask 002 all that
-    they make can be written by their group. An access list gives its users the group's rights, so it must have none.
+    """Whether a group has no member but us, like the groups that are named after their users.
+
+    With umask 002, all files of a user are writable by that group. An access list gives its users the group's rights,
+    so there must be none.
     """
     with contextlib.suppress(OSError):  # a file system without attributes has no access lists
         if "system.posix_acl_access" in os.listxattr(at):

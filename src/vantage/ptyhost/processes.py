@@ -24,9 +24,10 @@ class Process:
 
 
 class Spare:
-    """A spare descriptor, closed while /proc is read: without a free one, living processes would look dead.
+    """Opens and holds a spare descriptor, which is closed while /proc is read.
 
-    Used inside itself, it stays closed until the outermost use ends.
+    Without a free descriptor, living processes would look dead. Nested uses keep it closed until the outermost one
+    ends.
     """
 
     def __init__(self) -> None:
@@ -74,10 +75,11 @@ def of_session(session: int, tty: int) -> list[int]:
 
 
 def of_group(group: int, session: int) -> list[int]:
-    """Processes of a group, its leader first. Found from the session's leader and from our own children on.
+    """Processes of a group, its leader first.
 
-    A process that has lost its parent has become our child (see `__main__`). Reading the children of a few processes
-    is an order of magnitude cheaper than reading all processes.
+    They are found from the session's leader and from our own children on: a process that has lost its parent has become
+    our child (see `__main__`). Reading the children of a few processes is an order of magnitude cheaper than reading
+    all processes.
     """
     try:
         waiting = [group, session, *_children(os.getpid())]
@@ -116,8 +118,8 @@ def _children(pid: int) -> list[int]:
 def of_terminal(session: int | None, tty: int, before: Mapping[int, int]) -> dict[int, int]:
     """Processes of a terminal, as pid and start: `of_session`, those known before, and their descendants.
 
-    A process that began a session of its own and lost its parent has become our child (see `__main__`): it is in the
-    terminal as long as it has it open.
+    A process that began a session of its own and lost its parent has become our child (see `__main__`): it belongs to
+    the terminal as long as it has it open.
     """
     alive = living()
     children: dict[int, list[Process]] = {}
@@ -182,7 +184,7 @@ def command_name(group: int) -> tuple[str | None, int | None]:
 
 
 def arguments(pid: int) -> list[str]:
-    """The command line of a process; nothing for one that has ended."""
+    """The command line of a process; empty for one that has ended."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             return [each.decode("utf-8", "replace") for each in file.read().rstrip(b"\0").split(b"\0")]
@@ -219,7 +221,7 @@ def _read(pid: int) -> Process | None:
             text = file.read()
     except OSError:
         return None
-    # The name stands in parentheses and may hold anything: state, parent, group, session, tty come after the last one.
+    # The name is in parentheses and may contain anything: state, parent, group, session, tty follow the last one.
     state, parent, group, session, tty, *more = text[text.rfind(b")") + 2 :].split(None, 20)
     if state in (b"Z", b"X"):
         return None

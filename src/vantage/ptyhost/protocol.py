@@ -1,4 +1,4 @@
-"""What the host and its clients say to each other: names, limits, the line codec, and where the socket is.
+"""The protocol of the host and its clients: names, limits, the line codec, and where the socket is.
 
 One JSON object a line in both directions over a unix stream socket; binary data is base64 in `data`. Clients import
 from here, so nothing in this file may start anything. A client speaks every version since 1.
@@ -19,14 +19,14 @@ PROTOCOL: Final = 1
 SPOKEN: Final = (1,)
 """Every version this host understands."""
 VERSION: Final[str] = sys.modules["vantage"].__version__
-"""Version of the package. Not imported by name: by its public names, `vantage` depends on every package in it."""
+"""Version of the package. It is read without importing `vantage`, whose public names depend on every package in it."""
 
 MAX_LINE: Final = 8 * 1024 * 1024
 """Bytes of one message; an environment and a full input buffer in base64 fit with room to spare."""
 MAX_INPUT: Final = 1024 * 1024
 """Bytes of input that may wait for one terminal."""
 MAX_TYPED_LINE: Final = 4095
-"""Bytes of a line that a terminal in canonical mode takes; it throws the rest away."""
+"""Bytes of a line that a terminal in canonical mode keeps; it drops the rest."""
 MAX_SOCKET_PATH: Final = 100
 """Bytes of a Unix socket's path: kernels take 104 to 108."""
 
@@ -35,7 +35,7 @@ INDEX_NAME: Final = "output.index"
 
 
 class Op(StrEnum):
-    """What a client may ask for."""
+    """The operations that a client may request."""
 
     HELLO = "hello"
     OPEN = "open"
@@ -76,7 +76,7 @@ class Code(StrEnum):
     """The program that asked for a secret ended before it read it: the unread bytes were discarded."""
     INPUT_FULL = "input_full"
     LINE_TOO_LONG = "line_too_long"
-    """A line that the terminal, in canonical mode, would cut. Nothing was taken."""
+    """The terminal, in canonical mode, would cut the line. Nothing was typed."""
     STALLED = "stalled"
     """The log cannot be written (full disk). Nothing was done."""
     UNSUPPORTED = "unsupported"
@@ -123,7 +123,7 @@ def decode(line: bytes) -> dict[str, Any]:
 
 
 def encode_data(data: bytes) -> str:
-    """Bytes as they stand in `data`."""
+    """Bytes in the form that `data` has."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
@@ -158,10 +158,10 @@ class Lines:
 
 
 def socket_path(home: str, name: str = "host.sock") -> str:
-    """Where the host of this home listens: in the home, or where that path is too long, in a directory of our own.
+    """Where the host of this home listens: in the home, or, if that path is too long, in a private directory.
 
-    Raises PermissionError when that directory is not ours alone. A running host has written its path to `host.json`:
-    ask that first, since the environment of host and client may differ.
+    Raises PermissionError when that directory is not private. A running host has written its path to `host.json`: read
+    that first, since the environment of host and client may differ.
     """
     path = os.path.join(os.path.abspath(home), name)
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:

@@ -1,6 +1,6 @@
 """The server's settings: flags, then the environment, then `<home>/config.toml`, then the defaults here.
 
-`load` also records where each value is from, for `vantage doctor`. An unknown setting, or a value of the wrong type, is
+`load` also returns where each value is from, for `vantage doctor`. An unknown setting, or a value of the wrong type, is
 an error that names the file and the key.
 """
 
@@ -29,7 +29,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     host: Annotated[str, Meta(min_length=1, description="The address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="The port; 0 picks a free one")] = 7878
     any_port: bool = False
-    """Listen on a free port where `port` is taken: for a server that another command started."""
+    """Listen on a free port if `port` is taken: for a server that another command started."""
     expose: Annotated[bool, Meta(description="Listen on an address that other machines can reach")] = False
     hosts: Annotated[list[str], Meta(description="More names of this server, in Host and Origin")] = []
     origins: Annotated[list[str], Meta(description="More origins whose pages may talk to it: https://host:port")] = []

@@ -1,7 +1,7 @@
 """The server's own log: JSON lines in `<home>/server.log`, and words on a terminal.
 
 A request is logged as a path without its query, a status and a duration: tokens, bodies and answers are never logged. A
-failure has a number, which the client gets too; its line has the places in the code that were running.
+failure has a number, which the client gets too; its log line has the places in the code that were running.
 """
 
 import logging
@@ -40,7 +40,7 @@ def start_logging(config: Config, *, terminal: TextIO | None = None) -> None:
     for handler in handlers:
         root.addHandler(handler)
     root.setLevel(level)
-    # their records about a request may repeat what was sent
+    # their records about a request may repeat its content
     for name in ("uvicorn.error", "uvicorn.access", "mcp", "websockets", "asyncio"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
     structlog.configure(
@@ -65,7 +65,9 @@ class _File(logging.handlers.RotatingFileHandler):
             super().emit(each)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Keeps a record that could not be written (a full disk). The first failure is said on stderr, in one line."""
+        """Keeps a record that could not be written (a full disk). The first failure is reported on stderr, in one
+        line.
+        """
         if len(self._unwritten) < _WAIT:
             self._unwritten.append(record)
         if not self._complained:

@@ -1,4 +1,6 @@
-"""The server as a process: it locks the home, listens on loopback and on a socket of the home, and ends cleanly."""
+"""The server as a process: it locks the home, listens on loopback and on a socket of the home, and shuts down
+cleanly.
+"""
 
 import asyncio
 import os
@@ -29,7 +31,7 @@ from vantage.server.app import make_app
 from vantage.server.config import Config
 from vantage.server.http.protocol import SPARE, Protocol
 from vantage.server.listening import listen, listen_here
-from vantage.server.search_export import Owned
+from vantage.server.search_export import SearchAndExport
 from vantage.server.security.guard import Guard
 from vantage.server.security.tokens import MAIN, Tokens
 from vantage.server.services import Services
@@ -37,9 +39,9 @@ from vantage.server.ws import sockets
 from vantage.timeline.tools.registry import ToolRegistry
 
 QUICK_S = 0.5
-"""How long requests may go on when the server ends. After that they are answered 503."""
+"""Seconds that requests may continue when the server ends. After that they are answered 503."""
 GRACE_S = 3
-"""How long connections may stay open when the server ends. After that they are closed."""
+"""Seconds that connections may stay open when the server ends. After that they are closed."""
 KEEP_ALIVE_S = 75
 OTHER_FILES = 100
 """Descriptors kept free for search, exports, past screens and the host: neither connections nor conversations' logs."""
@@ -73,7 +75,7 @@ class _Uvicorn(uvicorn.Server):
 
     async def main_loop(self) -> None:
         while not self.should_exit:
-            await self.on_tick(0)  # sets the date header
+            await self.on_tick(0)  # this sets the date header
             with suppress(TimeoutError):
                 async with asyncio.timeout(1):
                     await self._leaving.wait()
@@ -109,13 +111,13 @@ async def run(config: Config, say: Callable[[str], None] = lambda _: None) -> No
         tcp = listen(config)
         stack.callback(tcp.close)
         port = tcp.getsockname()[1]
-        await asyncio.to_thread(installed.discover)  # now: importing one later would hold up every conversation
+        await asyncio.to_thread(installed.discover)  # now: a later import would hold up every conversation
         hub = Hub(manager.bus, tools=manager.specs.tools)
         search = SearchIndex(config.home)
         stack.push_async_callback(search.close)
-        owned = Owned(config.home, search, manager.specs.tools)
-        stack.callback(owned.close)
-        manager.extra_handlers |= owned.requests()
+        search_export = SearchAndExport(config.home, search, manager.specs.tools)
+        stack.callback(search_export.close)
+        manager.extra_handlers |= search_export.requests()
         stack.callback(hub.close)
         services = Services(
             bus=manager.bus,
@@ -136,7 +138,7 @@ async def run(config: Config, say: Callable[[str], None] = lambda _: None) -> No
             said = {"pid": os.getpid(), "url": services.url, "socket": path, "version": __version__}
             try:
                 write_atomically(address, msgspec.json.encode(said))
-            except Unavailable as error:  # a full disk: a client that knows the address can still read
+            except Unavailable as error:  # a full disk: a client that knows the address can still connect
                 log.warning("the address is not written down", path=str(address), why=str(error))
             except OSError as error:
                 raise damaged(address, error) from None

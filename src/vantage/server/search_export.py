@@ -52,7 +52,7 @@ class NextPiece(Params, frozen=True):
     """True drops the export: no further piece is asked for."""
 
 
-class Owned:
+class SearchAndExport:
     def __init__(self, home: Path, search: SearchIndex, tools: ToolRegistry | None = None) -> None:
         self._home = home
         self._tools = tools

@@ -49,7 +49,7 @@ SURFACES: dict[str, Callable[[Iterable[Row], PresentationContext], Rendered]] = 
 
 
 def draw(rows: Iterable[Row], context: PresentationContext, surface: str = "terminal") -> Rendered:
-    """The rows as a surface shows them, and what had to be given up."""
+    """The rows as a surface shows them, and notes on what was lost."""
     if surface not in SURFACES:
         raise InputError(f"there is no surface {surface!r}", hint=did_you_mean(surface, SURFACES))
     return SURFACES[surface](rows, context)

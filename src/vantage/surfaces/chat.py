@@ -1,8 +1,8 @@
-"""Rows for chat clients: each becomes a head and document nodes, bounded to what one wants to read on a phone.
+"""Rows for chat clients: each becomes a head and document nodes, limited to what is readable on a phone.
 
-Tool blocks are said in document nodes here, once for all chat surfaces; `fit` then makes of them what the client can
-show, and the surface draws nodes. `BLOCKS` has one function per block type. Messages are never cut; the body of a tool
-is, and says by how much.
+Blocks of tools are turned into document nodes here, once for all chat surfaces; `fit` then adapts them to the client,
+and the surface draws nodes. `BLOCKS` has one function per block type. Messages are never cut; the body of a tool is,
+with a note on how much was cut.
 """
 
 import math
@@ -32,13 +32,13 @@ BODY_LINES = 60
 """Lines of a tool's block that are shown when the block itself sets no limit."""
 BODY_CHARACTERS = 6000
 FIELD_CHARACTERS = 1000
-"""Of a tool's head, and of any one value, item or cell of its blocks."""
+"""The most characters of a tool's head, and of any one value, item or cell of its blocks."""
 LABEL_CHARACTERS = 200
-"""Of an action's label."""
+"""The most characters of an action's label."""
 TITLE_GRAPHEMES = 120
-"""Of a head that is to be cut to one line."""
+"""The most characters of a head that is to be cut to one line."""
 BLANK = " \t\n"
-"""White space that is invisible; other white space may be a control character, which is shown."""
+"""White space that is invisible. Other white space may be a control character, which is shown."""
 FOLD_LINES = 8
 """A longer body is folded, where the client can fold."""
 
@@ -48,13 +48,13 @@ CHECKS = {"pending": "□ ", "in_progress": "▶ ", "completed": "✔ "}
 
 
 class Fold(msgspec.Struct, frozen=True):
-    """Long text of a tool: folded by clients that can."""
+    """Long text of a tool. Clients that can fold show it folded."""
 
     text: str
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What is said directly below a part: `… +13 lines`."""
+    """A remark directly below a part: `… +13 lines`."""
 
     text: str
 
@@ -83,7 +83,7 @@ class Room:
 
 
 def chat_row(row: Row, context: PresentationContext, notes: list[str]) -> ChatRow:
-    """The row's head and its parts, fitted to the client; whatever had to give way is added to `notes`."""
+    """The row's head and its parts, fitted to the client; whatever was lost is added to `notes`."""
     room = Room(row, context)
     parts: list[Part] = []
     for block in flat_blocks(row.blocks, context):
@@ -102,7 +102,7 @@ def _said(block: Any, room: Room, notes: list[str]) -> list[Part]:
 
 
 def _links(block: Any) -> list[Part]:
-    """Addresses to open, behind each other; the other actions need buttons, which are on the page."""
+    """Addresses to open, side by side; the other actions need buttons, which only the page has."""
     content: list[Inline] = []
     for action in getattr(block, "actions", []):
         address = one_line(action.value)
@@ -118,7 +118,7 @@ def _links(block: Any) -> list[Part]:
 
 
 def _fitted(parts: list[Part], context: PresentationContext, notes: list[str]) -> list[Part]:
-    """Document nodes through `fit`, run by run; folds and notes stay between them."""
+    """Fits runs of document nodes with `fit`; folds and notes stay between them."""
     out: list[Part] = []
     run: list[nodes.Block] = []
     for part in [*parts, None]:
@@ -144,7 +144,7 @@ def _fit(blocks: list[nodes.Block], context: PresentationContext, notes: list[st
 
 
 def _depth_mark(row: Row, context: PresentationContext) -> str:
-    """`↳ ` for each level, as far as a phone has room for it."""
+    """`↳ ` for each level, as many as a phone has room for."""
     arrow = "↳ " if context.supports_unicode else "> "
     if row.depth <= 4:
         return arrow * max(row.depth, 0)
@@ -182,7 +182,7 @@ def _cut_runs(runs: Runs) -> Runs:
 
 
 def _shortened(runs: Runs, *, middle: bool) -> Runs:
-    """A head that is to be cut, at its end or in its middle, to what is read at a glance."""
+    """A head that is cut, at its end or in its middle, to a readable length."""
     text = "".join([run.text for run in runs])
     if len(text) <= TITLE_GRAPHEMES:
         return runs
@@ -202,12 +202,12 @@ def _shortened(runs: Runs, *, middle: bool) -> Runs:
 
 
 def _end_of(ends: list[int], count: int) -> int:
-    """Where the last of so many graphemes ends; the last one that was measured may go on, and does not count."""
+    """The end of the last complete grapheme within a length."""
     return ends[: min(count, len(ends) - 1)][-1] if len(ends) > 1 else 0
 
 
 def clipped(text: str, room: Room) -> str:
-    """One field of a tool's block, as much of it as is worth reading: `… +2,000 characters`. Not so in messages."""
+    """One field of a tool's block, cut with a remark: `… +2,000 characters`. Messages are not cut."""
     return _cut(text, FIELD_CHARACTERS) if room.bounded else text
 
 
@@ -219,7 +219,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def bounded(text: str, max_lines: int | None, room: Room) -> tuple[str, str]:
-    """The first lines, and what to say of the rest: `… +13 lines`. Messages are not bounded."""
+    """The first lines, and a remark on the others: `… +13 lines`. Messages are not cut."""
     text = text.replace("\r\n", "\n").strip("\n")
     if max_lines is None:
         if not room.bounded:
@@ -269,7 +269,7 @@ def _markdown(block: rows_module.MarkdownBlock, _room: Room) -> list[Part]:
 
 
 def _italic(node: nodes.Block) -> nodes.Block:
-    """Reasoning is in italics; what is not a paragraph looks different enough."""
+    """Reasoning is in italics; other nodes than paragraphs are distinct enough."""
     if not isinstance(node, Paragraph):
         return node
     return Paragraph(
@@ -340,7 +340,7 @@ def _diff(block: rows_module.DiffBlock, room: Room) -> list[Part]:
             )
             for span in file_head(file)
         ]
-        if text_of(file_head(file)) != room.title:  # an edit of one file is named in the row's head
+        if text_of(file_head(file)) != room.title:  # the row's head names the file of a single edit
             parts.append(Paragraph(content))
         if file.hunks:
             parts += _code_parts(diff_text(file), "diff", room)
@@ -348,7 +348,7 @@ def _diff(block: rows_module.DiffBlock, room: Room) -> list[Part]:
 
 
 def diff_text(file: FileDiff) -> str:
-    """Hunks as every diff highlighter knows them: the sign in the first column, `@@ 18 @@` where one begins."""
+    """Hunks in the form that diff highlighters know: the sign in the first column, `@@ 18 @@` at the start of each."""
     lines = []
     for hunk in file.hunks:
         number = _first_number(hunk)
@@ -385,7 +385,7 @@ def _table(block: rows_module.TableBlock, room: Room) -> list[Part]:
 
 
 def _image(block: rows_module.ImageBlock, room: Room) -> list[Part]:
-    """Chat surfaces return messages, not uploads: what the picture shows, in words."""
+    """Chat surfaces return messages, not uploads: a picture becomes its description."""
     return [Paragraph([nodes.Image(clipped(block.alt, room), "")])]
 
 

@@ -1,7 +1,7 @@
-"""Document nodes as a flat flow of chunks, which is all that a chat message knows: text, preformatted text, quotes.
+"""Document nodes as a flat sequence of chunks, the only structure of a chat message: text, preformatted text, quotes.
 
-Nesting becomes indentation; code inside a list or quote stands between its parts. A chunk is what a message is
-preferably not split inside of.
+Nesting becomes indentation; code inside a list or quote is placed between its parts. A message is preferably split
+between chunks.
 """
 
 import re
@@ -23,9 +23,9 @@ from vantage.text.width import pad, truncate, width
 from vantage.text.wrap import wrap
 
 LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{0,32}")
-"""What a client may be told to highlight."""
+"""Language names that a client may get for highlighting."""
 MAX_DEPTH = 24
-"""Quotes and lists nested deeper than this are shown as their text."""
+"""Quotes and lists that are nested deeper are shown as text."""
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Chunk(msgspec.Struct, frozen=True):
     header: str = ""
     """Lines that every part of split preformatted text begins with: a table's head."""
     table: nodes.Table | None = None
-    """For surfaces with tables of their own; `runs` and `header` draw it in text."""
+    """For surfaces with tables of their own; others draw it as text from `runs` and `header`."""
 
 
 class Marking(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ MARKDOWN = Marking(bullet="- ", done="- [x] ", open="- [ ] ", heading="#", rule=
 
 
 def marking_of(context: PresentationContext) -> Marking:
-    """Marks in text, as far as the client can show them."""
+    """Marks in text, reduced to those that the client can show."""
     base = PLAIN if context.supports_unicode else ASCII
     return msgspec.structs.replace(base, marked=context.supports_rich_text, code=context.supports_code_blocks)
 
@@ -131,7 +131,7 @@ def _rule(_node: nodes.Rule, marking: Marking, _depth: int) -> list[Chunk]:
 
 
 def _quote(node: nodes.Quote, marking: Marking, depth: int) -> list[Chunk]:
-    """Text in a quote is one quote, as far as no code interrupts it."""
+    """The text of a quote as one quote, except where code interrupts it."""
     out: list[Chunk] = []
     if node.alert:
         out.append(Chunk("quote", [Run(one_line(node.alert).capitalize(), STRONG if marking.marked else 0)]))
@@ -196,7 +196,7 @@ def column_groups(count: int, limit: int) -> list[list[int]]:
 
 
 def as_records(table: nodes.Table) -> nodes.Records:
-    """A table whose cells are too long for the client's own."""
+    """A table whose cells are too long for the client's own tables."""
     return nodes.Records(
         [[(key.content, cell.content) for key, cell in zip(table.header, row, strict=False)] for row in table.rows]
     )

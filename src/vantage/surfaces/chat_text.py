@@ -1,7 +1,7 @@
 """Text for chat clients: runs of characters with marks, and cutting them into messages.
 
-A run list is cut only between graphemes: at a line end where that leaves no message half empty, else at a space, else
-between any two. Nothing but the space or newline at the cut is ever dropped.
+A list of runs is cut only between graphemes: at a line end if that leaves no message half empty, else at a space, else
+anywhere between two. Nothing but the space or newline at the cut is dropped.
 """
 
 from collections import deque
@@ -22,9 +22,9 @@ STRIP = 4096
 MAX_URL = 2000
 """A longer address is spelt out: clients refuse it as a link, and it could not be split between messages."""
 _ESCAPED = "|<>&()\\"
-"""What markup writes as up to five characters when it stands in an address."""
+"""Characters that markup writes as up to five characters in an address."""
 LOOK_AHEAD = 64
-"""Characters behind a cut that decide whether a grapheme goes on across it."""
+"""How many characters after a cut are examined to decide whether a grapheme crosses it."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Run(msgspec.Struct, frozen=True):
     url: str | None = None
     """Where the text leads: only addresses that `safe_url` let through."""
     markup: bool = False
-    """Our own structure (`- `, `## `), to be written as it is by a surface that has markup."""
+    """Our own structure (`- `, `## `), which a surface with markup writes unescaped."""
 
 
 Runs = list[Run]
@@ -48,7 +48,7 @@ def text_of(runs: Iterable[Run]) -> str:
 
 
 def utf16(text: str) -> int:
-    """The units Telegram counts in."""
+    """The length in UTF-16 units, which Telegram counts in."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -71,7 +71,7 @@ def slice_runs(runs: Iterable[Run], start: int, end: int) -> Runs:
 
 
 def merged(runs: Iterable[Run]) -> Runs:
-    """The runs with neighbours of the same kind in one, and none empty."""
+    """The runs with equal neighbours joined, and empty ones dropped."""
     out: Runs = []
     for _, same in groupby([run for run in runs if run.text], lambda run: (run.marks, run.url, run.markup)):
         alike = list(same)
@@ -120,7 +120,7 @@ def boundaries(text: str) -> list[int]:
 
 
 def whole_graphemes(runs: Runs) -> Runs:
-    """The runs, none of them ending inside a grapheme: what `**e**` + U+0301 marks, it marks whole."""
+    """The runs, split between graphemes only: a combining mark belongs to the run of its base character."""
     if len(runs) < 2 or all(run.text.isascii() for run in runs):
         return runs
     text = text_of(runs)
@@ -158,7 +158,7 @@ def best_cut(text: str, limit: int) -> int:
 
 
 class Feed:
-    """Runs to be taken from the front, in pieces that fit."""
+    """Runs that are taken from the front, in pieces that fit."""
 
     def __init__(self, runs: Runs, measure: Measure = units) -> None:
         # in strips, so that taking the front of a megabyte does not copy the megabyte
@@ -175,7 +175,7 @@ class Feed:
         return bool(self._runs)
 
     def fits(self, limit: int) -> bool:
-        """Whether all that is left does."""
+        """Whether everything that is left fits."""
         length = 0
         for run in self._runs:
             length += len(run.text)
@@ -184,7 +184,7 @@ class Feed:
         return self._measure(list(self._runs)) <= limit
 
     def take(self, limit: int, *, exact: bool = False) -> Runs:
-        """The longest good start that measures at most `limit`; at least one character, so that every feed ends.
+        """The longest good start that measures at most `limit`; at least one character, so that the loop ends.
 
         `exact` (for code) drops nothing at the cut but a newline.
         """
@@ -239,28 +239,21 @@ def trimmed_end(runs: Runs) -> Runs:
 
 
 def runs_of(content: list[Inline]) -> Runs:
-    """Inline parts as runs. An address that cannot be followed stands behind its text, as text."""
+    """Inline parts as runs. An address that cannot be followed is written after its text, as text."""
     out: Runs = []
-    link: Link | None = None
-    start = 0
-    for part in [*content, None]:
-        if isinstance(part, nodes.Break) and link is not None:
-            part_link: Link | None = link
-        else:
-            part_link = part.link if isinstance(part, nodes.Text | nodes.Image) else None
-        if part is None or part_link is not link:
-            if link is not None:
-                _close_link(out, link, start)
-            link, start = part_link, len(out)
-        url = _linkable(link.url) if link else None
-        if isinstance(part, nodes.Text):
-            out.append(Run(sanitize(part.text), part.marks, url))
-        elif isinstance(part, nodes.Break):
-            out.append(Run("\n" if part.hard else " ", 0, url))
-        elif isinstance(part, nodes.Image):
-            _append_image(out, part, url)
-        elif isinstance(part, nodes.FootnoteRef):
-            out.append(Run(f"[{one_line(part.label)}]"))
+    for link, group in nodes.link_groups(content):
+        start, url = len(out), _linkable(link.url) if link else None
+        for part in group:
+            if isinstance(part, nodes.Text):
+                out.append(Run(sanitize(part.text), part.marks, url))
+            elif isinstance(part, nodes.Break):
+                out.append(Run("\n" if part.hard else " ", 0, url))
+            elif isinstance(part, nodes.Image):
+                _append_image(out, part, url)
+            elif isinstance(part, nodes.FootnoteRef):
+                out.append(Run(f"[{one_line(part.label)}]"))
+        if link is not None:
+            _close_link(out, link, start)
     return [run for run in out if run.text]
 
 

@@ -1,7 +1,7 @@
-"""Icons by name: one neutral vocabulary, and what each surface draws for it.
+"""Icons by name: one neutral vocabulary, and the form of each icon on every surface.
 
 A glyph takes one cell and has no emoji form, so that no terminal draws it wider than it is counted. Pictures for the
-web are strokes on a grid of 16 by 16. Names of SF Symbols lead to the same icons; an unknown name is a dot.
+web are strokes on a grid of 16 by 16. Names of SF Symbols map to the same icons; an unknown name is a dot.
 """
 
 from functools import lru_cache
@@ -109,7 +109,7 @@ _TABLE = (
 ICONS: dict[str, Icon] = {icon.name: icon for icon in _TABLE}
 DOT = ICONS["dot"]
 
-# SF Symbol, or the first of its dotted parts → ours; only where it is not the name of an icon already
+# SF Symbol, or the first of its dotted parts → ours; only if it is not the name of an icon already
 _SYMBOLS: dict[str, str] = {
     "airplane": "send",
     "alarm": "clock",
@@ -261,7 +261,7 @@ _SYMBOLS: dict[str, str] = {
 }
 
 _LONGEST = 64
-"""Characters of a name that are looked at; no icon has a longer one."""
+"""The most characters of a name that are read; no icon has a longer one."""
 
 
 @lru_cache(maxsize=256)

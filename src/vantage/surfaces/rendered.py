@@ -1,4 +1,4 @@
-"""What a surface gives back: its output, and what it had to give up to fit."""
+"""The result of a surface: its output, and what it lost to fit."""
 
 from typing import Any
 
@@ -9,4 +9,4 @@ class Rendered(msgspec.Struct, frozen=True):
     output: Any
     """Text for terminal, plain and html; messages, as dicts ready for the API, for chat clients."""
     fitted: list[str] = []
-    """`table → records`: what was drawn in another form than it was written in, for diagnostics."""
+    """`table → records`: parts that were drawn in another form than they were written in, for diagnostics."""

@@ -1,7 +1,7 @@
-"""Rows → Slack messages: a plain-text fallback and Block Kit blocks, within what Slack takes.
+"""Rows → Slack messages: a plain-text fallback and Block Kit blocks, within Slack's limits.
 
 A message has at most 50 blocks, one of them a table, and about 13,000 characters of JSON in all; a section 3,000
-characters. What is longer goes on in the next block or message, split between graphemes. Heads and code are
+characters. Longer content continues in the next block or message, split between graphemes. Heads and code are
 `rich_text`, where nothing can be mistaken for markup; prose is a `markdown` block or a `mrkdwn` section.
 """
 
@@ -24,12 +24,12 @@ from vantage.timeline.row import Row
 MAX_BLOCKS = 50
 MAX_SECTION = 3000
 MAX_MARKDOWN = 5000
-"""Of one `markdown` block. Slack allows 12,000 in a message; smaller ones fill messages better."""
+"""Characters of one `markdown` block. Slack allows 12,000 in a message; smaller ones fill messages better."""
 MAX_MESSAGE = 12_400
 """Characters of a message's blocks as JSON. Slack's limit is not documented; 13,172 was refused."""
 MIN_MESSAGE = 2000
 BLOCK_OVERHEAD = 100
-"""What Slack adds to a block (an id, at least) before it counts."""
+"""Characters that Slack adds to a block (an id, at least) before it counts."""
 MAX_FALLBACK = 300
 MAX_ROWS = 100
 MAX_COLUMNS = 20
@@ -42,8 +42,8 @@ _STYLES = ((STRONG, "bold"), (EMPHASIS, "italic"), (STRIKE, "strike"), (CODE | M
 Block = dict[str, Any]
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    """A block, and what it says in plain text."""
+class WeighedBlock(msgspec.Struct, frozen=True):
+    """A block, its text as plain text, and its cost."""
 
     block: Block
     plain: str
@@ -61,8 +61,8 @@ def render_slack(rows: Iterable[Row], context: PresentationContext) -> Rendered:
     return Rendered(list(_messages(drawn, pen.limit)), notes)
 
 
-def _messages(drawn: list[Drawn], limit: int) -> Iterator[dict[str, Any]]:
-    group: list[Drawn] = []
+def _messages(drawn: list[WeighedBlock], limit: int) -> Iterator[dict[str, Any]]:
+    group: list[WeighedBlock] = []
     used = 0
     table = False
     for item in drawn:
@@ -77,13 +77,13 @@ def _messages(drawn: list[Drawn], limit: int) -> Iterator[dict[str, Any]]:
         yield _message(group)
 
 
-def _message(group: list[Drawn]) -> dict[str, Any]:
+def _message(group: list[WeighedBlock]) -> dict[str, Any]:
     plain = "\n".join([item.plain for item in group if item.plain.strip()]) or "…"
     start = text_of(next(pieces([Run(plain)], MAX_FALLBACK), [Run("…")]))
     return {
         "text": escape(start) + (" …" if len(start) < len(plain.strip()) else ""),
         "blocks": [item.block for item in group],
-        # a preview would have Slack fetch an address that an agent made up
+        # a preview would make Slack fetch an address that an agent invented
         "unfurl_links": False,
         "unfurl_media": False,
     }
@@ -104,7 +104,7 @@ class _Pen:
         self._text_limit = min(MAX_MARKDOWN if self._markdown else MAX_SECTION, room)
         self._code_limit = min(MAX_SECTION, room)
 
-    def row(self, row: ChatRow) -> list[Drawn]:
+    def row(self, row: ChatRow) -> list[WeighedBlock]:
         out = [_rich(_section(head), text_of(head)) for head in pieces(row.head, self._code_limit)]
         chunks = flow(row.parts, self._marking)
         if row.mark and not row.head:
@@ -120,16 +120,16 @@ class _Pen:
             prose = []
         return [*out, *self._prose(prose)]
 
-    def _block(self, chunk: Chunk) -> list[Drawn]:
+    def _block(self, chunk: Chunk) -> list[WeighedBlock]:
         if chunk.kind == "rule":
-            return [Drawn({"type": "divider"}, "")]
+            return [WeighedBlock({"type": "divider"}, "")]
         if chunk.table is not None and self._tables:
             return self._table(chunk.table)
         return self._preformatted(chunk)
 
-    def _prose(self, chunks: list[Chunk]) -> list[Drawn]:
+    def _prose(self, chunks: list[Chunk]) -> list[WeighedBlock]:
         """Text, as much of it in one block as fits."""
-        out: list[Drawn] = []
+        out: list[WeighedBlock] = []
         written, plain = "", ""
         for chunk in chunks:
             gap = "\n" if chunk.tight else "\n\n"
@@ -138,11 +138,11 @@ class _Pen:
                 if not text.strip():
                     continue
                 if written and len(written) + len(gap) + len(text) > self._text_limit:
-                    out.append(Drawn(self._text_block(written), plain))
+                    out.append(WeighedBlock(self._text_block(written), plain))
                     written = plain = ""
                 written = f"{written}{gap}{text}" if written else text
                 plain = f"{plain}\n{text_of(piece)}" if plain else text_of(piece)
-        return [*out, Drawn(self._text_block(written), plain)] if written else out
+        return [*out, WeighedBlock(self._text_block(written), plain)] if written else out
 
     def _measure(self, chunk: Chunk) -> Measure:
         return lambda runs: len(self._write(runs, chunk))
@@ -156,7 +156,7 @@ class _Pen:
             return {"type": "markdown", "text": text}
         return {"type": "section", "text": {"type": "mrkdwn", "text": text}, "expand": True}
 
-    def _preformatted(self, chunk: Chunk) -> list[Drawn]:
+    def _preformatted(self, chunk: Chunk) -> list[WeighedBlock]:
         header = f"{chunk.header}\n" if chunk.header and len(chunk.header) < self._code_limit // 2 else ""
         runs = [Run(f"{chunk.header}\n"), *chunk.runs] if chunk.header and not header else chunk.runs
         feed = Feed(runs, lambda part: len(text_of(part)))
@@ -169,11 +169,11 @@ class _Pen:
                 out.append(_rich({"type": "rich_text_preformatted", "elements": [_text(text)], **extra}, text))
         return out
 
-    def _table(self, table: nodes.Table) -> list[Drawn]:
-        """Tables of their own, split between rows with the head repeated; where a cell is too long, records."""
+    def _table(self, table: nodes.Table) -> list[WeighedBlock]:
+        """Native tables, split between rows with the head repeated; records if a cell is too long."""
         if not table.header:
             return []
-        out: list[Drawn] = []
+        out: list[WeighedBlock] = []
         room = min(MAX_TABLE, self.limit // 2)
         for columns in column_groups(len(table.header), MAX_COLUMNS):
             cells = [
@@ -197,9 +197,9 @@ class _Pen:
         return out
 
 
-def _table_block(rows: list[tuple[list[Block], str]], settings: list[Block]) -> Drawn:
+def _table_block(rows: list[tuple[list[Block], str]], settings: list[Block]) -> WeighedBlock:
     block = {"type": "table", "rows": [cells for cells, _ in rows], "column_settings": settings}
-    return Drawn(block, "\n".join([plain for _, plain in rows]))
+    return WeighedBlock(block, "\n".join([plain for _, plain in rows]))
 
 
 def _column(table: nodes.Table, column: int) -> Block:
@@ -218,8 +218,8 @@ def _cells(row: list[Runs]) -> list[Block]:
     return out
 
 
-def _rich(element: Block, plain: str) -> Drawn:
-    return Drawn({"type": "rich_text", "elements": [element]}, plain)
+def _rich(element: Block, plain: str) -> WeighedBlock:
+    return WeighedBlock({"type": "rich_text", "elements": [element]}, plain)
 
 
 def _section(runs: Runs) -> Block:

@@ -1,8 +1,8 @@
 """Runs in Slack's two markups: `mrkdwn`, its own, for sections, and standard markdown for `markdown` blocks.
 
 Foreign text can open neither a mention nor a link: `&`, `<` and `>` are entities, and markdown's code, where they
-cannot be, may not hold a mention. In markdown, what would be read as markup is escaped; `mrkdwn` has no escape for its
-marks, so a run that holds one is written without it.
+cannot be, may not contain a mention. In markdown, characters of markup are escaped; `mrkdwn` has no escape for its
+marks, so a run that contains one is written without marks.
 """
 
 import re
@@ -14,7 +14,7 @@ from vantage.document.nodes import CODE, EMPHASIS, HTML, MATH, STRIKE, STRONG
 from vantage.surfaces.chat_text import Run, Runs
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# What could end an address early, as percent escapes.
+# Characters that could end an address early, as percent escapes.
 _URL_MRKDWN = str.maketrans({"|": "%7C", ">": "%3E", "<": "%3C", "&": "&amp;"})
 _URL_MARKDOWN = str.maketrans({"(": "%28", ")": "%29", ">": "%3E", "<": "%3C", "\\": "%5C"})
 
@@ -59,7 +59,7 @@ def _escape_line_start(match: re.Match[str]) -> str:
 
 
 def _markdown_code(text: str) -> str:
-    """A code span, fenced by more backticks than are in it."""
+    """A code span, fenced by more backticks than it contains."""
     if not text.strip() or _MENTION.search(text):
         return _markdown_text(text)
     longest = max([len(run) for run in re.findall("`+", text)], default=0)
@@ -77,11 +77,11 @@ MARKDOWN = Markup(((STRONG, "**"), (EMPHASIS, "*"), (STRIKE, "~~")), _markdown_t
 
 
 def write(runs: Runs, markup: Markup) -> str:
-    """The runs in markup. Marks hug the words they mark, and end with the line, as both markups want."""
+    """The runs in markup. Marks touch the words that they mark, and end with the line, as both markups require."""
     out: list[str] = []
     opened: list[str] = []
     pending = ""
-    """White space, held back until it is known whether a mark ends before it."""
+    """White space that is held back until it is known whether a mark ends before it."""
     for run in _by_line(runs):
         if run.markup:
             _close(out, opened, 0)
@@ -143,6 +143,6 @@ def _delimiters(run: Run, markup: Markup) -> list[str]:
 
 
 def _written(run: Run, body: str, markup: Markup) -> str:
-    code = run.marks & (CODE | MATH | HTML) and not (run.url and markup is MRKDWN)  # whose links hold plain words only
+    code = run.marks & (CODE | MATH | HTML) and not (run.url and markup is MRKDWN)  # links there hold plain words only
     text = markup.code(body) if code else markup.text(body)
     return markup.link(run.url, text) if run.url else text

@@ -1,7 +1,7 @@
 """Rows → Telegram messages: text with entities, so that nothing in it can be mistaken for markup.
 
-Offsets and lengths are in UTF-16 units. A message is full at 4,096 of them (or what the context says) or at 100
-entities, more than which Telegram ignores. Entities are sorted, nested or disjoint, never empty, never edged with white
+Offsets and lengths are in UTF-16 units. A message is full at 4,096 of them (or at the context's limit) or at 100
+entities, because Telegram ignores more. Entities are sorted, nested or disjoint, never empty, never edged with white
 space, and no message ends inside a grapheme. Clients with rich messages get those instead: see `telegram_rich`.
 """
 
@@ -30,7 +30,7 @@ from vantage.timeline.row import Row
 
 MAX_UNITS = 4096
 MIN_UNITS = 16
-"""A smaller limit could not hold a grapheme of some length."""
+"""A smaller limit might not have room for one grapheme."""
 MAX_ENTITIES = 100
 MAX_URL = 2048
 
@@ -59,7 +59,7 @@ def _limit(context: PresentationContext) -> int:
 
 
 def _chunks(row: ChatRow, context: PresentationContext) -> list[Chunk]:
-    """The head with its body directly below it; or a message behind the mark of its speaker."""
+    """The head with its body directly below it; or a message after the mark of its speaker."""
     body = flow(row.parts, marking_of(context))
     if row.head:
         first = [msgspec.structs.replace(body[0], tight=True)] if body else []
@@ -72,7 +72,7 @@ def _chunks(row: ChatRow, context: PresentationContext) -> list[Chunk]:
 
 
 class _Packer:
-    """Fills messages with chunks; a chunk is split when a message cannot hold it, or to fill one that is near empty."""
+    """Fills messages with chunks; a chunk is split if no message can hold it, or to fill a nearly empty message."""
 
     def __init__(self, limit: int, *, plain: bool) -> None:
         self._limit = limit
@@ -111,7 +111,7 @@ class _Packer:
 
     def _place(self, gap: str, runs: Runs, chunk: Chunk) -> None:
         if not self._texts and chunk.kind not in ("pre", "table"):
-            runs = trimmed(runs)  # Telegram would, and offsets would be off
+            runs = trimmed(runs)  # Telegram would drop it, and offsets would be wrong
         entities = [] if self._plain else _entities(runs, self._units + len(gap), chunk)
         if len(self._entities) + len(entities) > MAX_ENTITIES:
             self._flush()
@@ -128,7 +128,7 @@ class _Packer:
                 {
                     "text": "".join(self._texts),
                     "entities": self._entities,
-                    # a preview would have Telegram fetch an address that an agent made up
+                    # a preview would make Telegram fetch an address that an agent invented
                     "link_preview_options": {"is_disabled": True},
                 }
             )
@@ -140,12 +140,12 @@ class _Packer:
 
 
 def _header(chunk: Chunk, limit: int) -> str:
-    """What each part of a split table begins with; a head as long as half a message is said once, with the rows."""
+    """The first lines of each part of a split table; a very long head is written only once, with the rows."""
     return f"{chunk.header}\n" if chunk.header and utf16(chunk.header) < limit // 2 else ""
 
 
 def _few_entities(chunk: Chunk) -> list[Chunk]:
-    """The chunk in parts that need fewer entities than a message may have, cut at line ends where there are any."""
+    """The chunk in parts that need no more entities than a message may have, cut at line ends if there are any."""
     out = []
     runs = chunk.runs
     start = cut = weight = index = 0
@@ -168,12 +168,12 @@ def _weight(run: Run) -> int:
 
 
 def _linkable(url: str | None) -> bool:
-    """Telegram drops links of other schemes, and overlong ones, without a word."""
+    """Telegram silently drops links of other schemes, and overlong ones."""
     return url is not None and len(url) <= MAX_URL and not url.lower().startswith("mailto:")
 
 
 def _spelt(runs: Runs) -> Runs:
-    """The runs, with addresses that cannot be linked behind their text."""
+    """The runs, with addresses that cannot be linked written after their text."""
     if all(run.url is None or _linkable(run.url) for run in runs):
         return runs
     out: Runs = []
@@ -213,7 +213,7 @@ def _entities(runs: Runs, offset: int, chunk: Chunk) -> list[Entity]:
 
 
 def _inline(runs: Runs, text: str, offset: int) -> list[Entity]:
-    """Entities of the runs' marks. A stack keeps them nested: closing one closes, and reopens, what is inside it."""
+    """Entities of the runs' marks. A stack keeps them nested: closing one closes and reopens the ones inside it."""
     out: list[Entity] = []
     opened: list[tuple[tuple[str, str], int]] = []
     position = 0

@@ -1,7 +1,7 @@
 """Rows → rich messages of the Bot API (10.2 and later, `sendRichMessage`): native tables, lists, details.
 
-Blocks are the API's `InputRichBlock…` objects, texts its `RichText…`. A message holds at most 32,768 units of text, 500
-blocks (list items and table rows count) and 20 table columns, nested 16 deep; what is longer goes on in the next one,
+Blocks are the API's `InputRichBlock…` objects, texts its `RichText…`. A message has at most 32,768 units of text, 500
+blocks (list items and table rows count) and 20 table columns, nested 16 deep; longer content continues in the next one,
 under a repeated head. `NODES` has one function per node type.
 """
 
@@ -23,10 +23,10 @@ from vantage.text.sanitize import one_line, sanitize
 MAX_UNITS = 32_768
 MIN_UNITS = 256
 MAX_BLOCKS = 480
-"""Of 500: the API's way of counting is not ours to the last block."""
+"""Of 500, because the API may count blocks differently."""
 MAX_COLUMNS = 20
 MAX_DEPTH = 5
-"""Containers in each other: a list and its item are two levels, and the text in them has levels of its own."""
+"""Nested containers: a list and its item are two levels, and the text in them has levels of its own."""
 
 _MAIL = re.compile(r"mailto:([^@?\s]+@[A-Za-z0-9.-]+)", re.IGNORECASE)
 # mark → RichText type, innermost first
@@ -36,14 +36,14 @@ RichBlock = dict[str, Any]
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """What one block may cost, with all that is in it."""
+    """The most that one block with its content may cost."""
 
     units: int
     blocks: int
     depth: int = 0
 
     def inner(self, units: int = 0) -> "Budget":
-        """For the children of a container that itself says something of `units`."""
+        """The budget for the children of a container that needs `units` itself."""
         return Budget(max(self.units - units, 64), self.blocks - 8, self.depth + 1)
 
 
@@ -130,7 +130,7 @@ def _rich(runs: Runs) -> Any:
 
 
 def _spelt(runs: Runs) -> Runs:
-    """The runs, with mail addresses that are none behind their text instead of being linked."""
+    """The runs; an invalid mail address is written after its text instead of being linked."""
     out: Runs = []
     for run in runs:
         if run.url is None or not run.url.lower().startswith("mailto:") or _MAIL.match(run.url):
@@ -147,7 +147,7 @@ def _paragraphs(runs: Runs, budget: Budget, kind: str = "paragraph", **extra: ob
 
 
 def _leaf(budget: Budget) -> int:
-    """How long a block without children may be: a part of the budget, so that groups fill messages well."""
+    """The most units of a block without children: a part of the budget, so that groups fill messages well."""
     return max(budget.units // 4, 64)
 
 

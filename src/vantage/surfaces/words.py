@@ -1,6 +1,6 @@
-"""The words that surfaces share: a status said aloud, a duration, and the text of a block that cannot be drawn.
+"""Words that surfaces share: a status in words, a duration, the text of a block that cannot be drawn.
 
-And which blocks there are to draw: `flat_blocks`, for surfaces on which a section is a heading and no box.
+And `flat_blocks`, for surfaces on which a section is a heading and no box.
 """
 
 from typing import Any
@@ -34,15 +34,15 @@ def plural(count: int, noun: str) -> str:
 
 
 def shown(block: Block, context: PresentationContext) -> list[Block]:
-    """The block, its fallback, or nothing: what this display draws in its place."""
+    """The block, its fallback, or nothing, depending on the display."""
     return shown_blocks([block], context) if getattr(block, "requires", None) else [block]
 
 
 def flat_blocks(blocks: list[Block], context: PresentationContext) -> list[Block]:
-    """What a display draws of the blocks, those of sections among the others.
+    """The blocks that a display draws, with those of sections among the others.
 
-    A section stands before its blocks as one without any, which is its heading; its actions follow its last block.
-    However deep sections are nested, nothing recurs.
+    A section becomes a section without blocks, which is its heading, followed by its blocks; its actions follow its
+    last block. Deep nesting costs no recursion.
     """
     for block in blocks:
         if type(block) is SectionBlock or getattr(block, "requires", None):
@@ -64,7 +64,7 @@ def flat_blocks(blocks: list[Block], context: PresentationContext) -> list[Block
 
 
 def block_text(block: Any) -> str:
-    """What an unknown block says, or one whose drawing failed: its content, or else its fields as JSON."""
+    """The text of an unknown block, or of one whose drawing failed: its content, or else its fields as JSON."""
     content = getattr(block, "content", None)
     if isinstance(content, str):
         return content
@@ -75,7 +75,9 @@ def block_text(block: Any) -> str:
 
 
 def node_text(node: Any) -> str:
-    """The words of a document node and all below it, sanitised: for notifications, and where nesting must end."""
+    """The words of a document node and everything below it, sanitised: for notifications, and below the deepest
+    nesting.
+    """
     parts: list[str] = []
     todo: list[Any] = [node]
     while todo:

@@ -13,7 +13,7 @@ from vantage.terminal import modes
 from vantage.terminal.block_events import begin_event, end_event
 from vantage.terminal.journal import Record
 from vantage.terminal.modes import NO_SHELL, Happening, Phase
-from vantage.terminal.output.blocks import MOST_MARKS, Block, ByteRange, Origin, Reason, block_id
+from vantage.terminal.output.blocks import MAX_MARKS, Block, ByteRange, Origin, Reason, block_id
 from vantage.terminal.output.marks import Mark, Marks
 from vantage.terminal.output.reading import fold
 from vantage.terminal.output.spool import Spool
@@ -21,7 +21,7 @@ from vantage.terminal.screen.drawing import Drawing
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import Continuation, Pending, State, Step
 
-_MOST_ECHO = 8192
+_MAX_ECHO = 8192
 _PROMPT_MARKS = ("D", "A", "B")
 EDITOR_BEGINS = b"\x1b[?2004h"
 """What bash's editor prints before its prompt."""
@@ -30,7 +30,7 @@ EDITOR_BEGINS = b"\x1b[?2004h"
 class TerminalCore:
     """Feed it `output.raw` in order, and each record of `output.index` at its place.
 
-    It has more than 20 methods, because bytes, marks and records move one state through one mode table: a method per
+    It has more than 20 methods, because bytes, marks and records change one state through one mode table: a method per
     kind of record (`_ON_RECORD`), a method per transition, and the pipeline that calls them in order. Text, marks and
     the screen are objects of their own (`Spool`, `Marks`, `Drawing`).
     """
@@ -41,7 +41,7 @@ class TerminalCore:
         self._marks = Marks(self.state.secret, self.state.raw, self.state.held, self.state.spelled)
         self._spool = Spool(self.state.spool)
         self._passed = self.state.raw - len(self.state.held)
-        """Where in the raw output the next byte that is passed on stands."""
+        """The offset of the next byte in the raw output."""
         self._step = Step()
 
     def checkpoint(self) -> State:
@@ -100,7 +100,7 @@ class TerminalCore:
         return self._take()
 
     def record(self, record: Record) -> Step:
-        """A record of the journal whose place is here."""
+        """Applies a record of the journal whose place is here."""
         if on_record := self._ON_RECORD.get(record.t):
             on_record(self, record)
         return self._take()
@@ -126,7 +126,7 @@ class TerminalCore:
         if state.block is not None:
             state.block.alt_screen |= self._spool.alternate
         elif state.pending is None and state.phase is Phase.IDLE:
-            state.echo = (state.echo + added)[:_MOST_ECHO]
+            state.echo = (state.echo + added)[:_MAX_ECHO]
         self._spool.alternate = False
 
     def _skip_echo(self, pending: Pending, data: bytes) -> bytes:
@@ -170,25 +170,25 @@ class TerminalCore:
             self._begin(mark)
         elif mark.cycle == state.cycle and mark.kind == "P" and self._runs_given():
             self._asks_more(mark)
-        if state.block is not None and len(state.block.marks) < MOST_MARKS and mark.start >= state.block.raw.start:
+        if state.block is not None and len(state.block.marks) < MAX_MARKS and mark.start >= state.block.raw.start:
             state.block.marks.append(ByteRange(mark.start, mark.end))
 
     def _prompted_again(self) -> bool:
-        """Whether the shell's editor begins anew after it took a command: bash shows its last prompt for `[[ a ==`.
+        """Whether the shell's editor starts again after it took a command: bash shows its last prompt for `[[ a ==`.
 
-        An editor that only draws its prompt again has not begun anew.
+        An editor that only redraws its prompt has not started again.
         """
         pending = self.state.pending
         return self.state.phase is Phase.SENT and pending is not None and pending.tail == EDITOR_BEGINS
 
     def _asks_more(self, mark: Mark) -> None:
-        """The shell wants the rest of a command that has none."""
+        """The shell waits for the rest of a command that has none."""
         if self.state.asked is None:
             self.state.asked = Continuation(self._spool.length, mark.start)
             self._step.asks_more = True
 
     def _runs_given(self) -> bool:
-        """Whether the shell works on a command that a client gave whole, so that no rest will be typed."""
+        """Whether the shell works on a command that a client gave as a whole, so that no rest will be typed."""
         active = self.state.pending or self.state.block
         return active is not None and active.origin != "typed"
 
@@ -207,7 +207,7 @@ class TerminalCore:
         spool, raw, ts = self._spool.length, self._passed, state.now
         if mark is None and pending is not None:
             spool, raw, ts = pending.spool, pending.raw, pending.ts
-            if state.asked is not None:  # nothing ran: the output after the echo is the shell's question
+            if state.asked is not None:  # no command ran: the output after the echo is the shell's question
                 spool, raw = state.asked.spool, state.asked.raw
         elif mark is not None and mark.ts is not None:
             ts = round(mark.ts)
@@ -280,8 +280,8 @@ class TerminalCore:
         state.asked = None
         state.ending = None
         state.started_at = None
-        state.awaiting_secret = False  # the command that asked for one is over
-        if state.pending is not None:  # typed ahead: what came so far belongs to this block
+        state.awaiting_secret = False  # the command that asked for a secret is over
+        if state.pending is not None:  # typed ahead: output so far belongs to this block
             state.pending.raw, state.pending.spool = self._passed, self._spool.length
         self._step.ended.append(block)
         self._event(end_event(block, reason, block.ts_end, self._passed))
@@ -373,7 +373,7 @@ class TerminalCore:
         self._state_event(record.ts)
 
     def _settle_held(self) -> None:
-        """A shell's last bytes: what was held back as half a mark was none."""
+        """A shell's last bytes: a held-back half of a mark was no mark."""
         if held := self._marks.release():
             self._output(held)
         self._step.spool += self._spool.settle()

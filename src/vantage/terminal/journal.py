@@ -1,7 +1,7 @@
-"""The journal's records: what gives the raw output its meaning.
+"""The journal's records, which give the raw output its meaning.
 
-The host writes them (`vantage.ptyhost`), each with the length the raw output had then: it takes effect after those
-bytes and before the next one. What is not known here is skipped: a newer host may write more.
+The host writes them (`vantage.ptyhost`), each with the present length of the raw output: a record takes effect after
+those bytes and before the next one. Unknown records are skipped: a newer host may write more.
 """
 
 from contextlib import suppress
@@ -55,7 +55,7 @@ class Placed(NamedTuple):
 def read_records(data: bytes, start: int) -> tuple[list[Placed], int]:
     """The records of whole lines from an offset of the journal on, and where the last line ends.
 
-    A line that is no record is passed over.
+    A line that is no record is skipped.
     """
     records: list[Placed] = []
     at = 0

@@ -1,4 +1,4 @@
-"""The mode table: what a shell can be doing, and what may happen then.
+"""The mode table: the phases of a shell, and what may happen in each.
 
 A phase is finer than a mode: an agent sees `idle`, `block_running`, `interactive` and `exited`. `TRANSITIONS` lists
 every pair of phase and happening that can occur, also those that change nothing: records and marks come late, twice or
@@ -10,7 +10,7 @@ from typing import Literal
 
 
 class Phase(StrEnum):
-    """The values are those of checkpoints."""
+    """The values are also those in checkpoints."""
 
     NONE = "none"
     """No shell was started yet."""
@@ -64,7 +64,7 @@ TRANSITIONS: dict[Phase, dict[Happening, Phase]] = {
         Happening.ENDED: Phase.PROMPTING,
         Happening.GONE: Phase.EXITED,
     },
-    Phase.SENT: {  # never gone: the command that was typed begins before it ends with the shell
+    Phase.SENT: {  # never `gone`: the typed command begins before it ends with the shell
         Happening.TYPED: Phase.SENT,
         Happening.BEGAN: Phase.RUNNING,
         Happening.ENDED: Phase.PROMPTING,
@@ -92,7 +92,7 @@ TRANSITIONS: dict[Phase, dict[Happening, Phase]] = {
 
 NO_SHELL = frozenset({Phase.NONE, Phase.EXITED})
 EXPECTS_COMMAND = frozenset({Phase.NONE, Phase.STARTING, Phase.IDLE, Phase.PROMPTING, Phase.EXITED})
-"""Where a command may be given: it waits for the prompt, or for a fresh shell."""
+"""The phases in which a command may be given: it waits for the prompt, or for a fresh shell."""
 
 
 def after(phase: Phase, happening: Happening) -> Phase:

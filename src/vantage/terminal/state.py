@@ -1,4 +1,4 @@
-"""The state of a terminal, and the step that some bytes or records lead to: values only."""
+"""The state of a terminal, and the step that some bytes or records cause: values only."""
 
 import msgspec
 
@@ -11,17 +11,17 @@ DEFAULT_COLS, DEFAULT_ROWS = 120, 40
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What the terminal answers to a question that ended at `query`; `asked` is when, in ms since the epoch."""
+    """The terminal's reply to a query that ended at `query`; `asked` is when, in ms since the epoch."""
 
     query: int
     data: bytes
     asked: int
     phase: Phase = Phase.RUNNING
-    """What the shell was doing when it was asked."""
+    """The shell's phase when the query came."""
 
 
 class Step(msgspec.Struct):
-    """What some bytes or records led to."""
+    """The effects of some bytes or records."""
 
     spool: bytes = b""
     """Added to the spool, which began at `spool_from`."""
@@ -34,15 +34,15 @@ class Step(msgspec.Struct):
     ready: bool = False
     """A prompt became ready for input."""
     journal: int = 0
-    """Where in the journal the record that brought it ends; 0 for output."""
+    """The end of the record in the journal that caused it; 0 for output."""
     checkpointed: bool = False
     """The derivation wrote a checkpoint after this step."""
     asks_more: bool = False
-    """The shell asks for the rest of a command that has none: it should be cancelled."""
+    """The shell asks for the rest of a command that has none: the command should be cancelled."""
 
 
 class Pending(msgspec.Struct):
-    """A command that was typed and not begun."""
+    """A command that was typed and has not begun."""
 
     id: str
     cmd: str
@@ -65,12 +65,12 @@ class Continuation(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct):
-    """Everything a terminal remembers but its screen."""
+    """Everything that a terminal remembers except its screen."""
 
     raw: int = 0
     held: bytes = b""
     spelled: int = 0
-    """How many characters of the shell's secret the last bytes of the program spell."""
+    """How many characters of the shell's secret the program's last bytes match."""
     spool: SpoolState = msgspec.field(default_factory=SpoolState)
     phase: Phase = Phase.NONE
     shell_id: str = ""
@@ -81,7 +81,7 @@ class State(msgspec.Struct):
     rows: int = DEFAULT_ROWS
     cwd: str | None = None
     cycle: int = -1
-    """Of the last prompt seen."""
+    """The cycle of the last prompt."""
     now: int = 0
     """When the last bytes came, in ms."""
     started_at: float | None = None
@@ -91,12 +91,12 @@ class State(msgspec.Struct):
     blocks: int = 0
     last_exit_code: int | None = None
     asked: Continuation | None = None
-    """Where the shell asked for the rest of a command that was given whole."""
+    """Where the shell asked for the rest of a command that was given as a whole."""
     ending: Reason | None = None
     pokes_read: int = 0
-    """Pokes that the shell has answered."""
+    """How many pokes the shell has answered."""
     unhooked: bool = False
-    """The shell no longer says when a command begins and ends."""
+    """The shell no longer reports when a command begins and ends."""
     awaiting_secret: bool = False
     foreground: str | None = None
     echo: bytes = b""
@@ -107,4 +107,4 @@ class State(msgspec.Struct):
     drawn_tail: bytes = b""
     """The end of what was drawn, while a sequence that sets margins may be open there."""
     answer: bytes = b""
-    """What the screen answered since the beginning of a question that is not over."""
+    """The screen's replies since the beginning of an unfinished query."""

@@ -16,7 +16,7 @@ _Fields = dict[str, Any]
 class FakeHost(HostClient):
     """Answers the requests of `vantage.ptyhost.ops`, each by the function that its table has for the operation.
 
-    One method for each operation, hence their number.
+    It has one method for each operation, hence their number.
     """
 
     def __init__(self, programs: Mapping[str, Program]) -> None:
@@ -44,7 +44,7 @@ class FakeHost(HostClient):
         }
 
     async def reached(self, home: Path) -> HostClient:  # noqa: ARG002
-        """Returns itself: it takes the place of a connection to a host."""
+        """Returns itself: it replaces the connection to a host."""
         return self
 
     def ask(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":

@@ -1,4 +1,4 @@
-"""The line discipline of a fake terminal: what is typed is echoed and comes in lines, or goes through key by key."""
+"""The line discipline of a fake terminal: input is echoed and read in lines, or passed on key by key."""
 
 import asyncio
 from collections import deque
@@ -8,7 +8,7 @@ _ENTER, _EOF, _ERASE, _INTERRUPT = b"\r\n", b"\x04", b"\x7f\b", b"\x03"
 
 
 class LineDiscipline:
-    """Takes what is typed: for the program that runs, or for the shell at its prompt."""
+    """Takes input: for the running program, or for the shell at its prompt."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class LineDiscipline:
     # for the shell
 
     def restart(self) -> None:
-        """A program starts: it reads lines, with an echo, and nothing of what was typed before."""
+        """A program starts: it reads lines, with an echo, and none of the earlier input."""
         self.drop_all()
         self.lines = self.echo = True
 
@@ -62,7 +62,7 @@ class LineDiscipline:
         self._line = b""
 
     def drop_all(self) -> None:
-        """Drops what was typed and is not read."""
+        """Drops unread input."""
         self._ready.clear()
         self._line = b""
 
@@ -80,7 +80,7 @@ class LineDiscipline:
             self._type(bytes([number]))
 
     def _type(self, key: bytes) -> None:
-        """One byte, as the terminal of a program that reads lines takes it, or the shell at its prompt."""
+        """Takes one byte, for a program that reads lines or for the shell at its prompt."""
         running = self._running()
         if key == _INTERRUPT:
             self._interrupt()

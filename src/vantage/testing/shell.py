@@ -24,7 +24,7 @@ _UNKNOWN = 127
 _SIGNALLED = 128
 
 Program = Callable[["FakePty"], Awaitable[int | None]]
-"""Talks to its terminal and returns its exit code; none is 0."""
+"""A program: uses its terminal and returns its exit code; None is 0."""
 
 
 def on_a_terminal(output: str | bytes) -> bytes:
@@ -33,7 +33,7 @@ def on_a_terminal(output: str | bytes) -> bytes:
 
 
 class FakePty:
-    """What a program sees of its terminal: what is typed is echoed and comes in lines, until it asks for keys."""
+    """A program's terminal: input is echoed and read in lines, until it asks for keys."""
 
     def __init__(self, shell: "FakeShell", command: str) -> None:
         self._shell = shell
@@ -49,7 +49,7 @@ class FakePty:
         return self._shell.size
 
     def print(self, text: str | bytes) -> None:
-        """Prints as a terminal does: line ends go to the first column. Escape sequences are what they are."""
+        """Prints like a terminal: line ends return to the first column. Escape sequences have their effect."""
         self._shell.show(on_a_terminal(text))
 
     async def line(self) -> str:
@@ -67,7 +67,9 @@ class FakePty:
             self._shell.input.read_lines(echo=True)
 
     async def key(self) -> bytes:
-        """The next input, without an echo and without waiting for Enter: one key, or all that was sent together."""
+        """The next input, without an echo and without waiting for Enter: one key, or everything that was sent
+        together.
+        """
         self._shell.input.read_keys()
         return await self._shell.input.typed()
 
@@ -136,7 +138,7 @@ class FakeShell:
             self._tell(Happening.OUTPUT)
 
     def settings(self) -> dict[str, Any]:
-        """As the host of a real terminal sees them."""
+        """The settings that the host of a real terminal would see."""
         running = self._running is not None
         return {
             "echo": running and self.input.lines and self.input.echo,
@@ -146,7 +148,7 @@ class FakeShell:
         }
 
     def settle(self, known_secret: bool) -> None:
-        """Journals the settings when they have changed, or when the client has others."""
+        """Journals the settings when they have changed, or when the client's are others."""
         if (now := self.settings()) != self._journaled or known_secret != self.asks_for_secret:
             self._journaled = now
             self.record({"t": "state", **now})

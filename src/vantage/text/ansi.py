@@ -11,13 +11,15 @@ _MAX_FRAMES = 4096
 
 
 class Encoder:
-    """Writes lines for one palette, remembering each style's codes. Every line stands alone: it resets what it set."""
+    """Writes lines for one palette, caching each style's codes. Every line stands alone: it resets what it set."""
 
     def __init__(self, palette: Palette, *, hyperlinks: bool = False) -> None:
         self._palette = palette
         self._hyperlinks = hyperlinks
         self._frames: dict[int, tuple[str, str, Style]] = {}
-        """By the style's identity, cheaper to look up than its value; the style is kept, so that it stays unique."""
+        """Keyed by the style's identity, which is cheaper to look up than its value; the style is kept, so the id stays
+        unique.
+        """
 
     def _frame(self, style: Style) -> tuple[str, str, Style]:
         codes = self._palette.sgr(style)

@@ -1,4 +1,4 @@
-"""A stream of bytes that is cut anywhere: its whole lines, and its whole characters.
+"""Whole lines and whole characters from a stream of bytes that is cut anywhere.
 
 However the stream is cut, the same lines and the same characters come out.
 """

@@ -1,7 +1,7 @@
 """Colour tokens → codes of the 256-colour palette, derived from the terminal's foreground and background.
 
-The first sixteen palette entries belong to the user's theme, so nothing is ever chosen from them; what is asked for
-by number is used as it is.
+The first sixteen palette entries belong to the user's theme, so they are never chosen; a colour that is requested by
+number is used unchanged.
 """
 
 from typing import Literal
@@ -15,7 +15,7 @@ ColorValue = int | str | Rgb
 """A 256-palette number, `#rrggbb`, or `(r, g, b)`."""
 
 _STEPS = (0, 95, 135, 175, 215, 255)
-# What terminals commonly show for the theme's sixteen (xterm's defaults): only for judging light and dark.
+# Common values of the theme's sixteen colours (xterm's defaults): only for judging light and dark.
 _SYSTEM: tuple[Rgb, ...] = (
     (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
     (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255),
@@ -105,7 +105,9 @@ class Palette(msgspec.Struct, frozen=True):
         colorful: ColorValue | None = None,
         depth: int = 256,
     ) -> "Palette":
-        """Accent lies between foreground and background, colorful is a blue that stands out; unknown means dark."""
+        """Accent lies between foreground and background, colorful is a strong blue; an unknown background counts as
+        dark.
+        """
         ground = rgb_of(background) if background is not None else None
         ink = rgb_of(foreground) if foreground is not None else None
         if ground is None:

@@ -1,7 +1,7 @@
-"""Foreign text made harmless: control bytes become visible escapes, tabs spaces, broken Unicode U+FFFD.
+"""Makes foreign text harmless: control bytes become visible escapes, tabs spaces, broken Unicode U+FFFD.
 
-A byte that could move the cursor, recolour the terminal or reverse the reading order is shown as what it is
-(`\\x1B`, `\\u202E`) and never acted upon. Only newlines pass.
+A byte that could move the cursor, recolour the terminal or reverse the reading order is shown as an escape (`\\x1B`,
+`\\u202E`) and never acted upon. Only newlines pass.
 """
 
 import re
@@ -33,8 +33,8 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
-    """`text` with nothing in it that a terminal would act upon. Line ends become LF."""
-    if text.isprintable():  # whatever is unsafe is not; nor is a newline, which is looked at below
+    """`text` without anything that a terminal would act upon. Line ends become LF."""
+    if text.isprintable():  # unsafe characters are not printable; nor is a newline, which is checked below
         return text
     if "\t" in text:
         text = text.replace("\t", " " * tab_width)
@@ -44,14 +44,16 @@ def sanitize(text: str, tab_width: int = TAB_WIDTH) -> str:
 
 
 def sanitize_output(text: str) -> str:
-    """What a program printed, for a terminal: it may go back on its own line, as progress bars do, and no further."""
+    """A program's output for a terminal: it may go back on its own line, as progress bars do, and no further."""
     return _UNSAFE_IN_OUTPUT.sub(_visible, text)
 
 
 def sanitize_cells(text: str) -> str:
-    """A row of a terminal's screen: every cell keeps its place, so what is unsafe is U+FFFD, or gone if it has no cell.
+    """A row of a terminal's screen: every cell keeps its place, so an unsafe character is U+FFFD, or dropped if it has
+    no cell.
 
-    Of those characters a terminal gives a cell to interlinear annotation alone; the others mark the cell before them.
+    Of the unsafe characters, a terminal gives a cell to interlinear annotation alone; the others mark the cell before
+    them.
     """
     if text.isprintable() or _UNSAFE.search(text) is None:
         return text

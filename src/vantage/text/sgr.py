@@ -1,6 +1,6 @@
-"""Forwarded ANSI text → spans: SGR is understood, every other control is shown as a visible escape.
+"""Forwarded ANSI text → spans: SGR is interpreted, every other control is shown as a visible escape.
 
-What a program may colour is its text, not the terminal: no cursor movement, titles or links get through.
+A program may colour its text and nothing else: no cursor movement, titles or links get through.
 """
 
 import re
@@ -68,7 +68,7 @@ def apply_sgr(style: Style, parameters: str) -> Style:
 
 
 def parse_ansi(text: str, base: Style = NORMAL) -> list[Line]:
-    """Lines of styled spans; a colour runs on across line ends, as on a terminal."""
+    """Lines of styled spans; a colour continues across line ends, as on a terminal."""
     lines: list[Line] = [[]]
     style = NORMAL
     position = 0

@@ -42,7 +42,7 @@ def slice_line(spans: Sequence[Span], start: int, end: int) -> Line:
 def slice_lines(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> Iterator[Line]:
     """Each range of characters as a line. Ranges come in order and do not overlap, so every span is visited once."""
     index = position = 0
-    """The span that is looked at, and where in the text it begins."""
+    """The current span, and where it begins in the text."""
     count = len(spans)
     for start, end in ranges:
         out: Line = []

@@ -1,7 +1,7 @@
 """Styles as meaning, not as escape codes.
 
 A colour is a *token* ("accent", "green", …) that a palette turns into a code at the very end, or a number of the
-256-colour palette when the text brought its own colour with it (forwarded ANSI, highlighted code).
+256-colour palette if the text had a colour of its own (forwarded ANSI, highlighted code).
 """
 
 import msgspec
@@ -21,10 +21,10 @@ class Style(msgspec.Struct, frozen=True, gc=False):
     strike: bool = False
     reverse: bool = False
     link: str | None = None
-    """An address the text leads to (OSC 8 where the terminal has it)."""
+    """An address that the text links to (OSC 8 if the terminal has it)."""
 
     def over(self, base: "Style") -> "Style":
-        """The style laid over `base`: what it leaves open, `base` decides."""
+        """The style laid over `base`: a field that it does not set comes from `base`."""
         if base == NORMAL:
             return self
         if self == NORMAL:
@@ -50,5 +50,5 @@ COLORFUL = Style("colorful")
 BOLD = Style(bold=True)
 ITALIC = Style(italic=True)
 VERB = Style("colorful", bold=True)
-"""What a tool does: `Ran`, `Edit`, `Update Plan`."""
+"""The verb of a tool: `Ran`, `Edit`, `Update Plan`."""
 ALARM = Style("red", bold=True)

@@ -17,7 +17,7 @@ _ONE_CELL = re.compile(
 ).fullmatch
 
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{64}(?=[\U0001f1e6-\U0001f1ff])")
-"""32 flags with more behind them: a place to cut a row of flags between two."""
+"""32 flags with more after them: a place to cut a row of flags between two."""
 
 ELLIPSIS = "…"
 _BASE = "a"
@@ -69,7 +69,7 @@ def cells(text: str) -> list[tuple[str, int]]:
 
 
 def _joined(cluster: str) -> int:
-    """Cells of a cluster that has none alone and may take one behind another character."""
+    """Cells of a cluster that has none alone and may take one after another character."""
     return _width(_BASE + cluster) - 1
 
 

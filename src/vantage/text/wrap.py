@@ -11,14 +11,14 @@ from vantage.text.width import cells, one_cell_each
 
 BLANK = ("", " ")
 LEAST_ROOM = 6
-"""Cells of text that a margin must leave; where it would not, it goes."""
+"""The least cells that a margin must leave for text; otherwise the margin is dropped."""
 
 _CLOSING = frozenset(")]}>,.;:!?'\"%…、。，．・：；！？）］｝」』】〉》〕’”ー々")
 _OPENING = frozenset("([{<（［｛「『【〈《〔‘“")
 
 
 def _is_joint(before: str, joint: str, after: str) -> bool:
-    """Whether a line may end behind a `/` or `-`: inside a word, not in `//`, `--flag`, `a -b` or `8080->80`."""
+    """Whether a line may end after a `/` or `-`: inside a word, not in `//`, `--flag`, `a -b` or `8080->80`."""
     return before not in " -/" and (after.isalnum() if joint == "-" else after not in " -/")
 
 
@@ -107,7 +107,7 @@ def _wide_breaks(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
 
 
 def _hard_breaks(text: str, first: int, rest: int, *, one_cell: bool) -> Iterator[tuple[int, int]]:
-    """Slices cut wherever the line is full: for diffs, where every column counts."""
+    """Slices that are cut wherever the line is full: for diffs, where every column counts."""
     if one_cell:
         position, room = 0, first
         while position < len(text):
@@ -167,7 +167,7 @@ def wrap(
 ) -> list[Line]:
     """Lines of at most `width` cells, prefixes included; `None` breaks at newlines only.
 
-    Where prefixes would leave hardly any room, the first one stands above the text and the other is left out.
+    If prefixes would leave hardly any room, the first one is placed above the text and the other is left out.
     """
     text = text_of(spans)
     if not text:

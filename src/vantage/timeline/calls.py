@@ -1,4 +1,4 @@
-"""A tool call as presenters see it: what was asked, how it went, what came back."""
+"""A tool call as presenters get it: the tool, its arguments, its outcome, its output."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,7 @@ _MCP = re.compile(r"mcp(?::[^.]+\.|__.+?__|_[^_]+_)(?=.)")
 
 @lru_cache(maxsize=1024)
 def normal_name(tool: str) -> str:
-    """A tool's name as the tables know it: lower case, without the prefixes that agents put before it."""
+    """The tool's name as in the tables: lower case, without the prefixes that agents put before it."""
     name = tool.strip().lower()
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
@@ -22,7 +22,7 @@ def normal_name(tool: str) -> str:
 
 
 def is_foreign(tool: str) -> bool:
-    """Whether the tool belongs to an MCP server, so that its own render spec knows better than our presenter."""
+    """Whether the tool belongs to an MCP server, whose own render spec is then better than our presenter."""
     name = tool.strip().lower()
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
@@ -43,19 +43,19 @@ def parse_json(text: str) -> Json:
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
-    """The name as the agent says it."""
+    """The agent's name for the tool."""
     args: dict[str, Any] = {}
     """Empty when the arguments are not an object; then `raw_args` has them."""
     raw_args: Json = None
     done: bool = False
     output: str = ""
-    """What came back, as text: the `content` of a JSON answer, else all of it."""
+    """The output as text: the `content` of a JSON answer, else all of it."""
     data: Json = None
     """The answer, when it is a JSON object or array."""
     unpacked: bool = False
-    """Whether `output` is text that stood inside `data`."""
+    """Whether `output` is text from inside `data`."""
     error: str = ""
-    """What the tool says went wrong. A command that ran and failed is not an error of its tool."""
+    """The tool's error message. A command that ran and failed is no error of its tool."""
     failed: bool = False
     details: Json = None
     duration_ms: float | None = None
@@ -67,7 +67,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         return normal_name(self.tool)
 
     def text(self, *keys: str) -> str:
-        """The first of these arguments that is there, as text."""
+        """The first of these arguments that exists, as text."""
         for key in keys:
             value = self.args.get(key)
             if value is not None and value != "":
@@ -76,7 +76,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def arguments(raw: Json) -> tuple[dict[str, Any], Json]:
-    """Arguments as an object, and as they came. An object may come as JSON text."""
+    """Arguments as an object, and unchanged. An object may come as JSON text."""
     if isinstance(raw, dict):
         return raw, raw
     if isinstance(raw, str):
@@ -97,7 +97,7 @@ def _content_text(content: Json) -> str | None:
 
 
 def answer(output: Json) -> tuple[str, Json, bool]:
-    """What a tool's output shows as text, its data when it is JSON, and whether the text stood inside the data."""
+    """A tool's output as text, its data when it is JSON, and whether the text was inside the data."""
     data = parse_json(output) if isinstance(output, str) else output if isinstance(output, dict | list) else None
     content = _content_text(data.get("content")) if isinstance(data, dict) else _content_text(data)
     if content is not None:
@@ -106,7 +106,7 @@ def answer(output: Json) -> tuple[str, Json, bool]:
 
 
 def _message(value: Json) -> str:
-    """The words of an error: its text, or the message inside it."""
+    """The message of an error: its text, or the message inside it."""
     if isinstance(value, dict):
         for key in ("message", "error", "detail", "text"):
             if value.get(key):

@@ -1,7 +1,7 @@
 """The displays of a conversation, as one immutable value: a context per client, a context per agent.
 
-What is drawn follows the displays at once (`for_agent`). What an agent is told follows them from its next turn on:
-`instruction` speaks of the displays as they were at `begin_turn`. A refused change leaves the value as it was.
+Rows are drawn for the present displays (`for_agent`). An agent is told about a change from its next turn on:
+`instruction` is about the displays as they were at `begin_turn`. A refused change leaves the value as it was.
 """
 
 import dataclasses
@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from vantage.errors import InputError
 from vantage.presentation import INSTRUCTED, PresentationContext
 
-_CONVERSATION = ""  # the key, among agents, of all that have no context of their own
+_CONVERSATION = ""  # the key, among agents, of all agents without a context of their own
 
 
 _DEFAULT = PresentationContext()
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Why the instruction says what it says: a field, its value, and the client that decided it."""
+    """Where a part of the instruction comes from: a field, its value, and the client that decided it."""
 
     field: Annotated[str, Meta(description="A field of the presentation")]
     value: Annotated[Any, Meta(description="Its value, for all displays together")]
@@ -32,20 +32,20 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 class Contexts(msgspec.Struct, frozen=True, kw_only=True):
     clients: dict[str, PresentationContext] = {}
     agents: dict[str, PresentationContext] = {}
-    """Only of agents whose output goes elsewhere than to the clients: a sub-agent that writes a file."""
+    """Contexts of agents whose output does not go to the clients: a sub-agent that writes a file, for example."""
     primary: str | None = None
     """The client that alone counts while it is attached."""
     turn: dict[str, PresentationContext] = {}
-    """As they were when the running turn began; empty before the first."""
+    """The contexts when the running turn began; empty before the first."""
 
     def apply(
         self, client_id: str, *, terminal_width: Any = None, presentation: Any = None, primary: Any = None
     ) -> "Contexts":
-        """What a `client_config` brings about; `None` is what it does not mention.
+        """The displays after a `client_config`; a field that is `None` changes nothing.
 
-        `presentation` (an object or a `PresentationContext`) replaces the client's context. `terminal_width` alone,
-        a resize, changes the width of one that is known and makes a default context otherwise. `primary` true
-        makes the client the one that counts, false gives that up.
+        `presentation` (an object or a `PresentationContext`) replaces the client's context. `terminal_width` alone, a
+        resize, changes the width of a known one and makes a default context otherwise. `primary` true makes the client
+        the one that counts, false ends that.
         """
         if not isinstance(client_id, str) or not client_id:
             raise InputError("client_id must be a non-empty string", hint="choose one name per client and keep it")
@@ -60,7 +60,7 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, clients={**self.clients, client_id: context}, primary=chosen)
 
     def without(self, client_id: str) -> "Contexts":
-        """The client has gone."""
+        """The displays without a client."""
         return replace(
             self,
             clients={name: context for name, context in self.clients.items() if name != client_id},
@@ -68,7 +68,7 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def with_agent(self, agent_id: str, presentation: Any, *, terminal_width: Any = None) -> "Contexts":
-        """The agent writes for a display of its own; with neither field: for the clients again.
+        """The displays with one agent's own; with neither field, the agent writes for the clients again.
 
         An agent that is first declared within a turn begins its own turn with that: it was told nothing before.
         """
@@ -91,7 +91,8 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
     def reasons(self, agent_id: str | None = None) -> list[Reason]:
         """Which client each part of the instruction comes from: the width, and what differs from the default.
 
-        No client where an agent's own display is meant, or the client that it came from has left since the turn began.
+        There is no client if the part comes from an agent's own display, or from a client that has left since the turn
+        began.
         """
         context = self.turn_context(agent_id)
         counting = self._counting(agent_id)
@@ -110,13 +111,13 @@ class Contexts(msgspec.Struct, frozen=True, kw_only=True):
         return self.clients
 
     def begin_turn(self, agent_id: str | None = None) -> "Contexts":
-        """The displays as they are now hold for the turn that begins: the conversation's, or one sub-agent's only."""
+        """The present displays for the turn that begins: the conversation's, or one sub-agent's only."""
         if agent_id:
             return replace(self, turn={**self.turn, agent_id: self.for_agent(agent_id)})
         return replace(self, turn={**self.agents, _CONVERSATION: self.for_agent()})
 
     def end_turn(self) -> "Contexts":
-        """No turn runs: the instruction follows the displays as they are."""
+        """No turn is running: the instruction follows the present displays."""
         return replace(self, turn={}) if self.turn else self
 
     def turn_context(self, agent_id: str | None = None) -> PresentationContext:

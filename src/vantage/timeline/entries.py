@@ -1,6 +1,6 @@
-"""What a row is made from while it grows: one entry per group of events.
+"""The content of a row while it grows: one entry per group of events.
 
-An entry only collects what events say. Its `Row` is drawn when it is read, and kept until the next event.
+An entry only collects what events say. Its `Row` is made when it is read, and kept until the next event.
 """
 
 import re
@@ -20,7 +20,7 @@ from vantage.timeline.tools.registry import ToolRegistry
 MessageEvent = ev.UserMessage | ev.AssistantText | ev.AssistantReasoning | ev.AssistantDelta | ev.ReasoningDelta
 
 _SUMMARY = re.compile(r"\s*\*\*([^*\n]+)\*\*[ \t]*(?:\n|\Z)")
-"""Reasoning that opens with a line in bold: the line says what it is about."""
+"""Reasoning that begins with a bold line: the line is its summary."""
 
 
 class Pieces:
@@ -54,9 +54,9 @@ class Entry(ABC):
         self.row_id = row_id
         self.agent = event.agent
         self.open = False
-        """More is expected."""
+        """More events are expected."""
         self.begin = self.seq = event.seq
-        """The numbers of the first event, and of the last that changed the row."""
+        """The number of the first event, and of the last that changed the row."""
         self._ts = event.ts
         self._row: Row | None = None
 
@@ -67,7 +67,7 @@ class Entry(ABC):
         self._row = None
 
     def close(self, event: ev.Event | None) -> None:
-        """Nothing more is expected, because of an event of another group or the end of the stream."""
+        """No more events are expected, because of an event of another group or the end of the stream."""
         self.open = False
         self._row = None
         if event is not None:
@@ -81,7 +81,7 @@ class Entry(ABC):
 
     @abstractmethod
     def _draw(self) -> Row:
-        """The row as things stand."""
+        """The present row."""
 
     def _make(
         self,
@@ -119,7 +119,7 @@ class Entry(ABC):
 
 
 class Fixed(Entry):
-    """A row that is whole from the start: an error, a gap, an event of a type that is not known."""
+    """A row that is complete from the start: an error, a gap, an event of an unknown type."""
 
     __slots__ = ("_event", "kind")
 
@@ -273,7 +273,7 @@ class Call(Entry):
 
 
 class TerminalCommand(Entry):
-    """A command of the agent's terminal: it reads as one that a shell tool ran."""
+    """A command of the agent's terminal, shown like one that a shell tool ran."""
 
     __slots__ = ("_block_id", "_command", "_end", "_output")
 

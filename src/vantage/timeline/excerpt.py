@@ -1,7 +1,7 @@
-"""A row cut to a length that can be drawn and sent: what is left out is said, with where the whole is.
+"""A row cut to a length that can be drawn and sent: it says what is left out, and where the whole is.
 
-Text is cut where it is too long; a block of another kind that does not fit is left out whole. A row that fits comes
-back as it is.
+Text is cut where it is too long; a block of another kind that does not fit is left out. A row that fits is returned
+unchanged.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from vantage.text.style import ACCENT
 from vantage.timeline.row import Block, Row, TextBlock
 
 MAX_TEXT = 512 << 10
-"""Characters of a row's blocks that are drawn. Markup makes up to twenty of one."""
+"""Characters of a row's blocks that are drawn. Markup may make up to twenty of one."""
 MAX_TITLE = 16 << 10
 
 
@@ -60,7 +60,7 @@ def _cut(blocks: list[Block], limit: int, row_id: str) -> list[Block]:
 
 
 def _size(block: Block) -> int:
-    """Characters that a block has to show, about."""
+    """About how many characters a block shows."""
     content = getattr(block, "content", None)
     if isinstance(content, str):
         return len(content)

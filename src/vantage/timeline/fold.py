@@ -27,7 +27,7 @@ class Timeline:
     def __init__(self, tools: ToolRegistry | None = None) -> None:
         self._tools = tools or ToolRegistry()
         self._history: SpecHistory | None = None
-        """Made when the first spec comes; until then the registry's are looked up."""
+        """Made when the first spec comes; until then the registry's specs are used."""
         self._entries: dict[str, Entry] = {}
         self._grouping = Grouping(self._begin)
         self._changed: Entry | None = None
@@ -41,7 +41,7 @@ class Timeline:
         return self._entries[row_id].row
 
     def is_open(self, row_id: str) -> bool:
-        """Whether more is expected to come to a row."""
+        """Whether more is expected for a row."""
         return self._entries[row_id].open
 
     def begin(self, row_id: str) -> int | None:
@@ -102,7 +102,7 @@ class Timeline:
         return self._spec_history().own
 
     def know(self, spec: SpecSet) -> None:
-        """Takes a spec that was registered at a place in the log: it draws no call that came before it."""
+        """Registers a spec with its place in the log: it draws no call that came before it."""
         self._spec_history().expect(spec)
 
     def _spec_history(self) -> SpecHistory:
@@ -128,7 +128,7 @@ class Timeline:
         return self._known_spec(event.tool)
 
     def _known_spec(self, tool: str) -> tuple[RenderSpec | None, tuple[str, ...]]:
-        """The spec of a tool that brings none with its call, and what to know about it."""
+        """The spec of a tool whose call brings none, and remarks about it."""
         specs = self._tools.specs if self._history is None else self._history.own
         found = specs.find(tool)
         if found is not None:

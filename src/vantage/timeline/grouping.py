@@ -1,10 +1,9 @@
-"""Which row an event belongs to: the one place that decides what begins a row, what continues and what ends it.
+"""Which row an event belongs to: the one place that decides which event begins, continues and ends a row.
 
 `Timeline` draws the groups as rows, the search index keeps their text, and an export learns which event is the last of
-each. A user gives a function that begins an entry; the entry then takes every event of its group, the first included.
-
-The state is `Open`: the entries that later events may still name. Stored and given back, it continues a log where an
-earlier reader stopped.
+each. The caller passes a function that makes an entry; the entry then takes every event of its group, the first
+included. The state is `Open`: the entries that later events may still name. Stored and restored, it continues a log
+where an earlier reader stopped.
 """
 
 from collections.abc import Callable
@@ -60,7 +59,7 @@ class Grouping(Generic[E]):
         self.closed: list[E] = []
         """Messages that the last event ended, besides its own entry."""
         self._limit = limit
-        """Entries of a kind that are kept open at most: the oldest is given up then."""
+        """Open entries of a kind that are kept at most: beyond that, the oldest is dropped."""
 
     def add(self, event: Event) -> E | None:
         """The entry that the event began, continued or ended; `None` for an event that belongs to no row."""
@@ -76,20 +75,20 @@ class Grouping(Generic[E]):
         return entry
 
     def finish(self, event: Event | None = None) -> None:
-        """Ends every message that streams."""
+        """Ends every streaming message."""
         for message in self.opened.messages.values():
             self._close(message, event)
         self.opened.messages.clear()
 
     def keep(self, opened: dict[str, E], name: str, entry: E) -> E:
-        """Keeps a new entry open under a name, in place of an earlier one of that name."""
+        """Keeps a new entry open under a name, replacing an earlier one of that name."""
         opened[name] = entry
         if self._limit is not None and len(opened) > self._limit:
             del opened[next(iter(opened))]
         return entry
 
     def _close_messages(self, newest: E, event: Event) -> None:
-        """An agent that goes on to something else has ended its message, even if the whole text is still to come."""
+        """An agent's event of another kind ends its message, even if the whole text is still to come."""
         for message in self.opened.messages.values():
             if message is not newest and message.open and message.agent == newest.agent:
                 self._close(message, event)

@@ -1,8 +1,8 @@
 """Patches → file diffs: unified diffs, `*** Begin Patch` envelopes, hunks as data, and pairs of old and new text.
 
-Line numbers are those the patch states, and those of a new file, which begins with line 1; else there are none. A
-text that is no patch gives `None`. A call is drawn when it starts and when it ends, so what was just read is
-remembered; results are read-only.
+Line numbers are those in the patch, and those of a new file, which begins with line 1; otherwise there are none. A text
+that is no patch gives `None`. Results are cached, because a call is drawn when it starts and when it ends; they are
+read-only.
 """
 
 import re
@@ -24,7 +24,7 @@ _ENVELOPE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*)")
 
 @lru_cache(maxsize=64)
 def parse_patch(text: str) -> list[FileDiff] | None:
-    """The files a patch touches, or `None` when the text cannot be read as one."""
+    """The files of a patch, or `None` when the text is no patch."""
     lines = [line.removesuffix("\r") for line in text.strip("\n").split("\n")]
     if any(line.startswith("*** Begin Patch") for line in lines[:20]):
         return _parse_envelope(lines)
@@ -177,10 +177,10 @@ def _git_names(text: str) -> tuple[str, str]:
 
 
 def _read_hunk(lines: list[str], index: int) -> tuple[Hunk, int]:
-    """The hunk whose header stands at `index`, and the index behind it.
+    """The hunk whose header is at `index`, and the index after it.
 
-    The header's counts say where the hunk ends, so that a deleted `-- x` is not taken for a file header; where they
-    are absent or too small (models miscount) the signs decide.
+    The header's counts say where the hunk ends, so that a deleted `-- x` is not taken for a file header; if they are
+    missing or too small (models miscount) the signs decide.
     """
     match = _HUNK.match(lines[index])
     old = new = None
@@ -273,10 +273,10 @@ def replacement(old: str, new: str) -> Hunk:
 
 
 def _one_change(before: list[str], after: list[str]) -> Hunk | None:
-    """The hunk of lines that changed in one place, as most edits do; None where there is anything to choose.
+    """The hunk of lines that changed in one place, as in most edits; None if several hunks would be possible.
 
-    No line stands twice on a side, and none of those between the equal ends is on both: then only one hunk is right,
-    and difflib would find it, ten times as slowly.
+    No line may occur twice on a side, and none of those between the equal ends on both: then there is only one correct
+    hunk, and difflib would find it ten times as slowly.
     """
     if len(set(before)) < len(before) or len(set(after)) < len(after):
         return None

@@ -7,18 +7,18 @@ from vantage.timeline.tools.forwarded import forwarded
 from vantage.timeline.tools.generic import generic
 
 _SPEC_FIRST = frozenset({"search", "grep", "glob", "task", "spawn_agent"})
-"""Names that many tools have: a spec for one of them is more exact than our presenter."""
+"""Names that many tools have: a spec for one of them is more precise than our presenter."""
 
 
 def present(
     call: ToolCall, native: Presenter | None = None, spec: RenderSpec | None = None
 ) -> tuple[Presentation, list[str]]:
-    """The call as the first link draws it that can, and why earlier links could not."""
+    """The call, drawn by the first link that can, and why earlier links could not."""
     notes: list[str] = []
     for link in _links(call, native, spec, notes):
         try:
             shown = link(call)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 -- a presenter's bug costs its own row's look only
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- an error in a presenter affects only its own rows
             name = getattr(link, "__name__", repr(link))
             notes.append(f"presenter {name} failed on {call.tool}: {type(error).__name__}: {error}")
             continue

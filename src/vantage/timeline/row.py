@@ -1,7 +1,7 @@
 """A row is one thing that happened, ready to be drawn by any surface: a head, and blocks below it.
 
-Surfaces draw rows and never ask which tool, presenter or spec made them. Text in rows is as it came; surfaces
-sanitise what they draw, so that a copy button still has the original.
+Surfaces draw rows and never ask which tool, presenter or spec made them. Text in rows is not sanitised: surfaces do
+that, so that a copy button has the original.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
     """What a screen reader says of the block."""
     actions: list[Action] = []
     requires: list[Capability] = []
-    """What a display must be able to show, else the fallback is drawn."""
+    """What a display must be able to show; otherwise the fallback is drawn."""
     fallback: "Block | None" = None
     """`None` draws nothing in the block's place."""
 
@@ -91,7 +91,7 @@ class AnsiBlock(_Block, frozen=True, tag="ansi"):
 
 
 class OutputBlock(_Block, frozen=True, tag="output"):
-    """What a program printed: its first lines, and how many more there are."""
+    """A program's output: its first lines, and how many more there are."""
 
     content: str
     max_lines: int | None = 5
@@ -110,16 +110,16 @@ class FileDiff(msgspec.Struct, frozen=True):
     path: str
     action: Literal["Edit", "Add", "Delete", "Rename"] = "Edit"
     new_path: str = ""
-    """Where the file went, for renames."""
+    """The new path of a renamed file."""
     hunks: list[list[DiffLine]] = []
     note: str = ""
-    """Said beside the path: `replace all`, `binary`."""
+    """A remark beside the path: `replace all`, `binary`."""
 
 
 class DiffBlock(_Block, frozen=True, tag="diff"):
     files: list[FileDiff]
     is_row: bool = False
-    """The row is this diff: its title says nothing that the files' heads do not."""
+    """The row is this diff: its title only repeats the files' heads."""
 
 
 class ChecklistItem(msgspec.Struct, frozen=True):
@@ -157,7 +157,7 @@ class TerminalBlock(_Block, frozen=True, tag="terminal"):
 
 
 class SectionBlock(_Block, frozen=True, tag="section"):
-    """Blocks under a heading of their own."""
+    """Blocks under a heading."""
 
     title: str
     blocks: list["Block"]
@@ -196,7 +196,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A name of the icon vocabulary; empty draws the bullet."""
     icon_color: str = ""
     trailing: str = ""
-    """Said at the right end of the head."""
+    """Text at the right end of the head."""
     cut_title: str = ""
     """How a head that is too long is cut to one line, `tail` or `middle`; empty wraps it."""
     begin: int | None = None
@@ -207,7 +207,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
     tool: str = ""
     diagnostics: list[str] = []
-    """Why the row looks other than it might: a presenter that failed, a spec that was refused."""
+    """Why the row looks different than expected: a presenter that failed, a spec that was refused."""
 
     @property
     def text(self) -> str:
@@ -228,7 +228,7 @@ _HAS: dict[Capability, Callable[[PresentationContext], bool]] = {
 
 
 def shown_blocks(blocks: list[Block], context: PresentationContext) -> list[Block]:
-    """The blocks that a display draws: the ones that it can show, and in place of the others their fallbacks."""
+    """The blocks that a display draws: those that it can show, and the fallbacks of the others."""
     if not any(block.requires for block in blocks):
         return blocks
     out: list[Block] = []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strategies import JSON
 from vantage.conversation.store.home import specs_folder
-from vantage.conversation.store.specs.files import MOST_FILE, load_file, load_folder, read_specs
+from vantage.conversation.store.specs.files import MAX_FILE, load_file, load_folder, read_specs
 
 SPEC = {"collapsed": {"title": "{{args.x}}"}}
 OTHER = {"collapsed": {"title": "other"}}
@@ -53,7 +53,7 @@ def test_three_shapes_of_files(tmp_path, value, specs):
         (b'{"a": 7}', "a: expected an object, got a number"),
         (b'{"expanded": {"blocks": []}}', "collapsed: 'collapsed' is missing"),
         (b'{"colapsed": {"title": "x"}, "specVersion": 1}', "collapsed: 'collapsed' is missing"),
-        (b" " * (MOST_FILE + 1), f"it has more than {MOST_FILE} bytes"),
+        (b" " * (MAX_FILE + 1), f"it has more than {MAX_FILE} bytes"),
     ],
 )
 def test_a_broken_file_is_reported(tmp_path, data, says):

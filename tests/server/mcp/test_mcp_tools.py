@@ -114,7 +114,7 @@ async def test_the_server_explains_itself(server):
         ({"Origin": "https://evil.example"}, 403),
     ],
 )
-def test_over_http_not_everybody_is_let_in(server, headers, status):
+def test_over_http_a_missing_token_and_a_foreign_page_are_refused(server, headers, status):
     token = "" if status == 401 else None
     how = {"Accept": "application/json, text/event-stream", **headers}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}

@@ -25,7 +25,7 @@ HANGS = 120
 """Seconds after which an input is said to hang. Nothing takes this long unless it is broken."""
 SHARE = 1 / 60
 """Of a soak's time, for one target: there are many."""
-_MOST_TRIES = 3000
+_MAX_TRIES = 3000
 """To make one input smaller."""
 
 
@@ -123,7 +123,7 @@ def smaller(data: bytes, fails: Callable[[bytes], bool]) -> bytes:
     size = len(data) // 2
     while size:
         at = 0
-        while at < len(data) and tries < _MOST_TRIES:
+        while at < len(data) and tries < _MAX_TRIES:
             tries += 1
             less = data[:at] + data[at + size :]
             if fails(less):

@@ -15,7 +15,7 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 """Values where another was expected."""
 _BRACKETS = [(b"[", b"]"), (b"{", b"}"), (b'{"a":', b"}"), (b"> ", b""), (b"- ", b""), (b"*", b"*"), (b"(", b")")]
-_MOST_STEPS = 6
+_MAX_STEPS = 6
 
 
 class Mutator:
@@ -31,7 +31,7 @@ class Mutator:
     def input(self) -> bytes:
         data = self._random.choice(self._corpus)
         steps = _STEPS if self._random.random() < 0.6 or b'{"' not in data else (Mutator._json,)
-        for _ in range(self._random.randint(1, _MOST_STEPS)):
+        for _ in range(self._random.randint(1, _MAX_STEPS)):
             data = self._random.choice(steps)(self, data)[: self._most]
         return data
 

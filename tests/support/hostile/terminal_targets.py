@@ -17,7 +17,7 @@ from vantage.export.screen.html import screen_html
 from vantage.export.screen.svg import screen_svg
 from vantage.terminal.journal import Record
 from vantage.terminal.output.blocks import ByteRange
-from vantage.terminal.output.marks import MOST_MARK, Mark, Marks
+from vantage.terminal.output.marks import MAX_MARK, Mark, Marks
 from vantage.terminal.output.match import Condition, condition
 from vantage.terminal.output.reading import fold, read_output, tail
 from vantage.terminal.output.spool import PROMPT, Spool
@@ -47,7 +47,7 @@ def _split(pieces: list[bytes]) -> tuple[list[bytes | Mark], bytes]:
                 out[-1] += part
             else:
                 out.append(part)
-        assert len(marks.held) < MOST_MARK
+        assert len(marks.held) < MAX_MARK
     return out, marks.held
 
 

@@ -22,7 +22,7 @@ from vantage.export.markdown_source import embed
 from vantage.presentation import PresentationContext
 from vantage.surfaces import SURFACES, render
 from vantage.terminal.engines.values import Modes
-from vantage.terminal.input.keys import MOST_REPEATS, encode_keys, paste
+from vantage.terminal.input.keys import MAX_REPEATS, encode_keys, paste
 from vantage.terminal.input.mouse import encode_mouse
 from vantage.text.sanitize import one_line, sanitize
 from vantage.text.sgr import parse_ansi
@@ -246,7 +246,7 @@ def check_keys(data: bytes) -> None:
             words(error, len(data))
         else:
             assert all(pieces)
-            assert len(b"".join(pieces)) <= len(names) * MOST_REPEATS * 24
+            assert len(b"".join(pieces)) <= len(names) * MAX_REPEATS * 24
         pasted = paste(text(data), modes)
         inner = pasted[6:-6] if modes.bracketed_paste else pasted
         assert not set(inner.decode()) & {chr(code) for code in (*range(32), *range(127, 160))} - {"\t", "\r"}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from term_strategies import OTHER, SECRET, STREAM, cut, every_way, mark
-from vantage.terminal.output.marks import INTRODUCER, KINDS, MOST_MARK, Mark, Marks
+from vantage.terminal.output.marks import INTRODUCER, KINDS, MAX_MARK, Mark, Marks
 
 
 def split(pieces, secret=SECRET):
@@ -19,7 +19,7 @@ def split(pieces, secret=SECRET):
             else:
                 assert part, "an empty piece says nothing"
                 output += part
-        assert len(marks.held) < MOST_MARK
+        assert len(marks.held) < MAX_MARK
     return output + marks.release(), found
 
 
@@ -236,9 +236,7 @@ def test_the_secret_never_comes_out_however_the_stream_is_cut(data, stream):
 # Hostile input
 
 
-@pytest.mark.parametrize(
-    "size", [MOST_MARK - 40, MOST_MARK - 8, MOST_MARK - 7, MOST_MARK, MOST_MARK + 1, 3 * MOST_MARK]
-)
+@pytest.mark.parametrize("size", [MAX_MARK - 40, MAX_MARK - 8, MAX_MARK - 7, MAX_MARK, MAX_MARK + 1, 3 * MAX_MARK])
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
 def test_the_longest_mark(size, end):
     """Up to a size it is one, beyond it is none, however it comes."""
@@ -247,12 +245,12 @@ def test_the_longest_mark(size, end):
     ways = [
         [data],
         [data[:-1], data[-1:]],
-        [data[: MOST_MARK - 1], data[MOST_MARK - 1 :]],
-        [data[:MOST_MARK], data[MOST_MARK:]],
+        [data[: MAX_MARK - 1], data[MAX_MARK - 1 :]],
+        [data[:MAX_MARK], data[MAX_MARK:]],
     ]
     results = [split([b"<", *pieces, b">"]) for pieces in ways]
     assert all(result == results[0] for result in results)
-    assert len(results[0][1]) == (len(data) <= MOST_MARK)
+    assert len(results[0][1]) == (len(data) <= MAX_MARK)
 
 
 def test_a_giant_sequence_holds_little_and_is_looked_at_once():
@@ -262,7 +260,7 @@ def test_a_giant_sequence_holds_little_and_is_looked_at_once():
         carried += len(marks.held)
         passed += sum(len(out) for out in marks.split(part))
     assert len(marks.held) == 0
-    assert carried <= MOST_MARK
+    assert carried <= MAX_MARK
     assert passed == len(INTRODUCER) + 1600 * 65536
 
 

@@ -10,8 +10,8 @@ from moment import Now
 from term_strategies import cut, every_way
 from vantage.errors import InputError
 from vantage.terminal.output.match import (
-    MOST_CONDITIONS,
-    MOST_PATTERN,
+    MAX_CONDITIONS,
+    MAX_PATTERN,
     WINDOW,
     AllOf,
     AnyOf,
@@ -366,11 +366,11 @@ def test_in_all_the_stream_latches_and_states_must_hold_together():
         ({"regex": "("}, "no regular expression"),
         ({"regex": r"(a)\1"}, "no backreferences"),
         ({"regex": "(?=a)"}, "no look-around"),
-        ({"regex": "a" * (MOST_PATTERN + 1)}, str(MOST_PATTERN)),
-        ({"text": "a" * (MOST_PATTERN + 1)}, str(MOST_PATTERN)),
+        ({"regex": "a" * (MAX_PATTERN + 1)}, str(MAX_PATTERN)),
+        ({"text": "a" * (MAX_PATTERN + 1)}, str(MAX_PATTERN)),
         ({"text": "\ud800"}, "U+D800"),
         ({"regex": "\udfff"}, "U+DFFF"),
-        ({"any": ["a"] * (MOST_CONDITIONS + 1)}, f"more than {MOST_CONDITIONS}"),
+        ({"any": ["a"] * (MAX_CONDITIONS + 1)}, f"more than {MAX_CONDITIONS}"),
         ({"text": ["x" * 500]}, "…"),
     ],
     ids=lambda value: repr(value)[:30],
@@ -416,7 +416,7 @@ def test_any_and_all_are_what_the_words_say(match, spool):
             return {"any": any, "all": all}[kind](map(holds, value))
         return {"text": b"a" in spool and value == "a", "screen": value == "s", "prompt": PROMPT in spool}[kind]
 
-    assume(str(match).count("{") <= MOST_CONDITIONS)
+    assume(str(match).count("{") <= MAX_CONDITIONS)
     assert (waited(match, spool, now) is not None) == holds(match)
 
 

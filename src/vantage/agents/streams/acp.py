@@ -1,7 +1,7 @@
 """Agent Client Protocol: `session/update` notifications, alone or within a log of the whole JSON-RPC traffic.
 
-A call is told piece by piece: its name and arguments may follow its announcement, so it begins here when it is known
-what it does. Version 1 ends a turn with the answer to the prompt, version 2 with a `state_update`.
+A call is announced before its name and arguments are known, so its start is emitted once the stream has said what it
+does. Version 1 ends a turn with the answer to the prompt, version 2 with a `state_update`.
 """
 
 import base64
@@ -33,7 +33,7 @@ _OF_TERMINALS = ("terminal/output", "terminal/wait_for_exit")
 
 
 class Acp(Adapter):
-    """One method for each kind of message, listed in `known`, hence their number."""
+    """It has one method for each kind of message, listed in `known`, hence their number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,20 +65,22 @@ class Acp(Adapter):
         self._speaking = ""
         self._count = 0
         self._heard: list[str] = []
-        """What the user is saying, chunk by chunk; an event when something else comes."""
+        """The user's message so far, in chunks. It becomes an event when a message of another kind comes."""
         self._prompted = ""
         self._pending: dict[str, Object] = {}
-        """Calls and all that is known of them."""
+        """Call id → all that is known of the call."""
         self._terminals: dict[str, str] = {}
         """Terminal → the call that has it."""
         self._asked: dict[str, str] = {}
         """Request → the terminal whose output or end it asks for."""
         self._prompts: set[str] = set()
-        """Prompts that are not answered yet."""
+        """Prompts without an answer so far."""
         self._client_asked: set[str] = set()
-        """What agents ask of their clients, and is not answered yet: both sides count their requests from the start."""
+        """Requests of the agent to its client without an answer so far: both sides number their requests from the
+        start.
+        """
         self._permissions: dict[str, tuple[str, list[str]]] = {}
-        """Request → the call that asks for leave, and which answers refuse it."""
+        """Request → the call that it asks permission for, and the answers that refuse it."""
         self._codes: dict[str, int] = {}
         """Terminal → how its command ended."""
         self._steps: list[Object] | None = None
@@ -132,7 +134,9 @@ class Acp(Adapter):
         return self._request(message)
 
     def _permission(self, message: Object) -> Iterator[Event]:
-        """Whether a call may be made. It may say more of the call than was said before, or be the first word of it."""
+        """A request for permission. It may say more of the call than earlier messages, or be the first one that names
+        it.
+        """
         params = obj(message, "params")
         call, options = obj(params, "toolCall"), objects(params, "options")
         refusals = [text(one, "optionId") for one in options if text(one, "kind").startswith("reject")]
@@ -194,7 +198,7 @@ class Acp(Adapter):
             yield ev.UserMessage(text=said)
 
     def _message(self, update: Object) -> tuple[str, bool]:
-        """Which message a chunk belongs to: the one it names, or the one that is being said."""
+        """The message that a chunk belongs to: the one it names, or else the current one."""
         self._idle = False
         reasoning = text(update, "sessionUpdate") in _REASONING
         name = text(update, "messageId")
@@ -314,7 +318,7 @@ class Acp(Adapter):
 
 
 def _said(error: Json) -> str:
-    """JSON-RPC's own words say little ("Internal error"): what there is besides is in the data."""
+    """A JSON-RPC error message says little ("Internal error"): the details are in its data."""
     said = text(error, "message")
     more = message_of(error.get("data")) if said and isinstance(error, dict) and error.get("data") else ""
     details = text(error.get("data"), "details") if isinstance(error, dict) else ""
@@ -323,7 +327,7 @@ def _said(error: Json) -> str:
 
 
 def _usage(result: Object) -> dict[str, Json]:
-    """What a turn used. All input is counted as input, whether it was in the cache or not."""
+    """The tokens that a turn used. Input from the cache counts as input too."""
     stated, gemini = obj(result, "usage"), obj(result, "_meta", "quota", "token_count")
     usage: dict[str, Json] = {ours: value for key, ours in _USAGE.items() if (value := number(stated, key)) is not None}
     whole, output = number(stated, "totalTokens"), number(stated, "outputTokens")
@@ -333,7 +337,7 @@ def _usage(result: Object) -> dict[str, Json]:
 
 
 def _agent(update: Object) -> Agent | None:
-    """The agent that a message is from: agents with sub-agents name the call that started one."""
+    """The agent that a message is from: a sub-agent's messages name the call that started it."""
     for one in obj(update, "_meta").values():
         if parent := text(one, "parentToolUseId", "parentToolCallId"):
             return Agent(id=parent, depth=1)

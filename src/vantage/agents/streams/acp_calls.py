@@ -13,13 +13,13 @@ from vantage.timeline.calls import parse_json
 _PATH = ("path", "file_path", "filePath", "abs_path", "absolute_path")
 _CONTEXT = 3
 _FENCED = re.compile(r"\s*(`{3,})\w*\n(.*?)\n?\1\s*", re.DOTALL)
-"""What a command printed, or an error, as agents quote it for a reader of markdown."""
+"""A command's output, or an error, in the fence that agents put around it for markdown."""
 _WRAPPED = re.compile(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d+)(?:\n|\Z)")
 _EXITED = re.compile(r"Exited with code (-?\d+)\. ?Final output:\s*")
 _SERVED = re.compile(r"(\S+) \((\S+) MCP Server\)")
 _OURS = re.compile(r"mcp_+([a-zA-Z0-9-]+)_+(pty_[a-z]+(?:_[a-z]+)*)(?=__|-|$)")
-"""Gemini's calls are named after their tools, and say nothing else of them."""
+"""Gemini names our tools only in a call's id."""
 
 
 def described(call: Object) -> tuple[str, Json]:
@@ -33,17 +33,17 @@ def described(call: Object) -> tuple[str, Json]:
 
 
 def given_to(call: Object) -> Json:
-    """What a call was given. Some agents say it as text, when they announce the call."""
+    """A call's arguments. Some agents send them as text when they announce the call."""
     return call.get("rawInput") or parse_json(content_text(announced(call))) or None
 
 
 def announced(call: Object) -> Json:
-    """The content of a call that is announced: it says what is to be done, not what came of it."""
+    """The content of a call that is only announced: it says what the call will do, not what it did."""
     return call.get("_announced") or ""
 
 
 def _own_name(call: Object) -> str:
-    """The name that the agent's own tool has, where the call says it; a title of one word is one."""
+    """The agent's own name for the tool, where the call has it; a title of one word is such a name."""
     for meta in obj(call, "_meta").values():
         if name := text(meta, "toolName"):
             return native({}, name, None)[0]
@@ -142,7 +142,9 @@ def _diffs(call: Object) -> list[Object]:
 
 
 def _unified(diff: Object) -> str:
-    """A diff's texts as a patch. Its hunks have numbers only if something says that the texts are whole files."""
+    """A diff's texts as a patch. Its hunks have line numbers only if the message says that the texts are whole
+    files.
+    """
     path, old, new = text(diff, "path"), text(diff, "oldText"), text(diff, "newText")
     change = text(diff.get("_meta"), "kind")
     if diff.get("oldText") is None or change == "add":
@@ -154,7 +156,9 @@ def _unified(diff: Object) -> str:
 
 
 def output_of(call: Object) -> str:
-    """What a call has answered, as text. A diff is its call's, and a terminal's output comes by itself."""
+    """A call's answer as text. Diffs are left out, because the call has them, and so is a terminal's output, which
+    comes by itself.
+    """
     output = _told(call)
     ended = _ended_in_words(call, output)
     return output[ended.end() :] if ended else output
@@ -171,7 +175,7 @@ def _told(call: Object) -> str:
 
 
 def _unquoted(call: Object, output: str) -> str:
-    """Without what is around it for a reader of markdown, or for the model."""
+    """The output without the fence or tags that were put around it for markdown or for the model."""
     is_quoted = text(call, "kind") == "execute" or text(call, "status") == "failed"
     if is_quoted and (fenced := _FENCED.fullmatch(output)):
         output = fenced[2]
@@ -180,12 +184,12 @@ def _unquoted(call: Object, output: str) -> str:
 
 
 def _as_it_is(call: Object, raw: Object) -> str:
-    """All of an answer in unknown fields, where the tool is unknown too."""
+    """An answer of an unknown tool in unknown fields, as JSON."""
     return compact_json(raw) if raw and not is_built_in(described(call)[0]) else ""
 
 
 def _ended_in_words(call: Object, output: str) -> re.Match[str] | None:
-    """How a command ended, where that stands before its output."""
+    """The sentence before a command's output that says how it ended."""
     if text(call, "kind") != "execute":
         return None
     return _EXITED.match(output) or (_EXIT.match(output) if text(call, "status") == "failed" else None)
@@ -203,7 +207,7 @@ def exit_code(call: Object) -> int | None:
 
 
 def details_of(call: Object) -> Json:
-    """How a command ended, or what an edit did in the end: its diff may come later than its beginning."""
+    """A command's exit code, or the diff of an edit: it may come only with the end."""
     code, diffs = exit_code(call), _diffs(call)
     stated = text(obj(call, "rawOutput", "metadata"), "diff")
     if code is not None:

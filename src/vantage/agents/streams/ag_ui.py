@@ -1,6 +1,7 @@
-"""AG-UI: one JSON event a line, or server-sent events. A call's arguments come in pieces, and are told when complete.
+"""AG-UI: one JSON event a line, or server-sent events.
 
-`*_CHUNK` events open a message or a call without saying so; another one, or the end of the run, closes it.
+A call's arguments come in pieces, and its start is emitted when they are complete. A `*_CHUNK` event opens a message or
+a call without a start event; the next one, or the end of the run, closes it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ _REASONING = ("REASONING", "THINKING")
 
 
 class Held(NamedTuple):
-    """A call whose arguments are on their way."""
+    """A call whose arguments are not complete."""
 
     tool: str
     pieces: list[str]
@@ -58,12 +59,12 @@ class AgUi(Adapter):
         """The call that the last `TOOL_CALL_CHUNK` belonged to."""
         self._roles: dict[str, str] = {}
         self._message = ""
-        """The message that is open: a chunk need not name it again."""
+        """The open message: a chunk need not name it again."""
         self._count = 0
         self._heard: set[str] = set()
-        """Messages that were said, so that a snapshot says only the others."""
+        """Messages that were emitted, so a snapshot adds only the others."""
         self._typed: list[str] = []
-        """What the user is saying."""
+        """The user's message so far."""
         self._began: int | None = None
 
     def feed(self, message: Object) -> list[Event]:
@@ -74,7 +75,7 @@ class AgUi(Adapter):
         return [*closed, *super().feed(message)]
 
     def finish(self) -> list[Event]:
-        """Calls whose arguments never ended are shown with what there is of them."""
+        """Calls whose arguments never ended are emitted with those that came."""
         held = [event for call_id in list(self._held) for event in self._release(call_id)]
         return [*self._user_said(), *held]
 
@@ -131,7 +132,7 @@ class AgUi(Adapter):
         return self._user_said()
 
     def _user_said(self) -> list[Event]:
-        """What the user says comes in pieces too, and is one message."""
+        """The user's message comes in pieces too, and is emitted as one."""
         said, self._typed = "".join(self._typed), []
         return [ev.UserMessage(text=said)] if said else []
 
@@ -139,7 +140,7 @@ class AgUi(Adapter):
         yield from self._history(objects(message, "messages"))
 
     def _history(self, messages: list[Object]) -> Iterator[Event]:
-        """The messages of a snapshot that the stream has not brought yet."""
+        """The messages of a snapshot that were not emitted before."""
         for one in messages:
             role, said = text(one, "role"), content_text(one.get("content"))
             name = text(one, "id") or f"{role} {said}"
@@ -211,6 +212,6 @@ _USAGE = {
 
 
 def _usage(result: Object) -> dict[str, int | float]:
-    """What a run's result says it used: AG-UI leaves that to the agents."""
+    """The tokens that a run's result names: AG-UI leaves their form to the agents."""
     stated = obj(result, "usage") or result
     return {ours: value for ours, keys in _USAGE.items() if (value := number(stated, *keys)) is not None}

@@ -29,7 +29,7 @@ _SILENT_SESSION = (
     "mode", "permission-mode", "agent-name", "agent-color", "agent-setting", "tag", "pr-link", "worktree-state",
     "content-replacement",
 )  # fmt: skip
-"""Lines of session files with names that others may have too."""
+"""Messages of session files only, with types that other agents' streams may have too."""
 _SILENT_SYSTEM = (
     "init", "status", "thinking_tokens", "task_progress", "task_updated", "task_summary", "hook_started",
     "hook_progress", "hook_response", "compact_boundary", "microcompact_boundary", "session_state_changed",
@@ -43,11 +43,11 @@ _NOTICES = (
     "model_refusal_fallback", "model_refusal_no_fallback", "agents_killed",
 )  # fmt: skip
 _DETAILS = ("filePath", "structuredPatch", "interrupted", "backgroundTaskId")
-"""What of a tool's own result is worth keeping: it holds whole files besides."""
+"""The fields of a tool's own result that are kept. The others hold whole files."""
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d+)\n?")
 _WRAPPED = re.compile(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 _SAVED = "<persisted-output>"
-"""How a result begins that is a note for the model: too long an output, and the file that has it."""
+"""How a result begins that was too long for the model: it names the file that has all of it."""
 _NO_OUTPUT = re.compile(r"\s*\(Bash completed with no output\)\s*")
 _INTERRUPTED = "[Request interrupted by user"
 _SYNTHETIC = ("isSynthetic", "isMeta", "isVisibleInTranscriptOnly", "isCompactSummary")
@@ -56,7 +56,7 @@ _SPAWNS = ("Task", "Agent")
 
 
 class Claude(Adapter):
-    """One method for each kind of message, listed in `known`, hence their number."""
+    """It has one method for each kind of message, listed in `known`, hence their number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,21 +86,21 @@ class Claude(Adapter):
             "redacted_thinking": lambda *_: iter(()),
         }
         self._streamed: dict[str, Streamed] = {}
-        """Parent call → the message of that agent that streams."""
+        """Parent call → the streaming message of that call's agent."""
         self._joins = 0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lines: dict[str, list[int]] = {}
-        """Message → marks of the blocks seen of it, to tell new ones from repeated ones."""
+        """Message → a hash for each of its blocks that were read, to tell new blocks from repeated ones."""
         self._agents: dict[str, Agent] = {}
         self._prompts: dict[str, str] = {}
         self._tasks: dict[str, Object] = {}
         self._over: set[tuple[str, str]] = set()
-        """Background tasks that ended, with their results: a task may continue and end again."""
+        """Background tasks and results that were emitted: a task may continue and end again."""
         self._list = TaskList()
         self._said = ""
-        """What the root agent said last."""
+        """The last text of the root agent."""
         self._spoke = False
-        """Whether it said anything in this turn."""
+        """Whether the root agent has said anything in this turn."""
 
     # the speaker
 
@@ -129,14 +129,16 @@ class Claude(Adapter):
                 yield unknown(f"assistant/{kind}", block)
 
     def _failed(self, said: str, agent: Agent | None = None) -> Iterator[Event]:
-        """What went wrong; the result of the turn says it again."""
+        """An error message. The result of the turn repeats it."""
         said = message_of(said)
         if said != self._said:
             self._said = said
             yield ev.Error(message=said, agent=agent)
 
     def _new(self, key: str, blocks: list[Object]) -> list[Object]:
-        """The blocks of a line that no earlier line of the message had: lines continue it, or begin it again."""
+        """The blocks of a line that no earlier line of the message had. Lines either continue the message or start it
+        again.
+        """
         if not key:
             return blocks
         seen = self._lines.setdefault(key, [])
@@ -154,7 +156,7 @@ class Claude(Adapter):
         name = _name(key, kind, self._counts[key, kind])
         streamed = self._streamed.get(agent.id if agent else "")
         if streamed is not None and (joined := streamed.joined.pop(kind, None)):
-            name = joined  # its deltas came before the message that names them
+            name = joined  # the deltas came before the message with its id
         yield from self.speech.whole(name, said, reasoning=kind == "thinking", agent=agent, ts=ts)
 
     def _tool_use(self, block: Object, key: str, agent: Agent | None, ts: int | None) -> Iterator[Event]:  # noqa: ARG002
@@ -203,7 +205,7 @@ class Claude(Adapter):
             yield from self._task_over(told.task.get("task-id", ""), **of)
 
     def _is_order(self, said: str, message: Object) -> bool:
-        """Whether a sub-agent is told what the call that started it says already."""
+        """Whether a sub-agent's message only repeats the prompt of the call that started it."""
         return said == self._prompts.get(text(message, "parent_tool_use_id"))
 
     def _tool_result(self, block: Object, own: Json, agent: Agent | None, ts: int | None) -> Iterator[Event]:
@@ -216,7 +218,7 @@ class Claude(Adapter):
             output = match[1]
         elif call_id in self._agents and isinstance(own, dict) and own.get("agentId"):
             went_on = text(own, "status") == "async_launched"
-            output = _WENT_ON if went_on else content_text(own.get("content")) or output  # without words for the model
+            output = _WENT_ON if went_on else content_text(own.get("content")) or output  # or a notice for the model
         elif output.startswith(_SAVED) and text(own, "stdout"):
             output = _beginning(obj(own))
         elif _NO_OUTPUT.fullmatch(output):
@@ -238,7 +240,7 @@ class Claude(Adapter):
         )
 
     def _plan(self, call_id: str, begun: tuple[str, Object], task: Object) -> Iterator[Event]:
-        """The list as it now is, once all changes that were asked for together are made."""
+        """The to-do list, emitted once all changes of a message are applied."""
         self._list.change(*begun, task)
         if not self._list.open:
             yield from self.calls.whole(call_id, "update_plan", {"plan": self._list.steps})
@@ -289,7 +291,7 @@ class Claude(Adapter):
         return ()
 
     def _task_notification(self, message: Object) -> Iterator[Event]:
-        """A task's end is its call's end too, unless it went on in the background, after the call."""
+        """A task's end ends its call, unless the call has ended already and the task went on in the background."""
         task_id = text(message, "task_id")
         began = self._tasks.pop(task_id, {})
         call_id = text(message, "tool_use_id") or text(began, "tool_use_id")
@@ -320,7 +322,7 @@ class Claude(Adapter):
 
 
 class TaskList:
-    """The to-do list that is kept by calls that add a task or change one: a plan, each time it has changed."""
+    """A to-do list that calls add to or change one entry of. Every change emits it as a plan."""
 
     TOOLS = ("TaskCreate", "TaskUpdate")
 
@@ -356,7 +358,7 @@ class Streamed:
         self._counts: Counter[str] = Counter()
         self._names: dict[Any, tuple[str, str]] = {}
         self.joined: dict[str, str] = {}
-        """Kind → name of a block when its message is not known: the next whole of its kind is it."""
+        """Kind → name of a block of a message without an id: the next whole block of this kind is the same one."""
 
     def begin(self, event: Object) -> None:
         self._begin(number(event, "index"), text(event.get("content_block"), "type"))
@@ -369,7 +371,7 @@ class Streamed:
             self.joined[kind] = name
 
     def piece(self, event: Object) -> tuple[str, str, str]:
-        """Name of the block, the text that is new, the block's kind."""
+        """The block's name, the new text, the block's kind."""
         delta, index = obj(event, "delta"), number(event, "index")
         if index not in self._names:
             self._begin(index, text(delta, "type").removesuffix("_delta"))
@@ -380,7 +382,7 @@ _WENT_ON = "It works in the background."
 
 
 def _beginning(own: Object) -> str:
-    """The output itself, as far as the stream has it, and where the whole is."""
+    """The output that the stream has, and the path of the file with all of it."""
     size, place = number(own, "persistedOutputSize"), text(own, "persistedOutputPath")
     whole = f"{size:,} bytes in all" if size is not None else "cut off here"
     return text(own, "stdout").rstrip("\n") + f"\n… {whole}" + (f": {place}" if place else "")
@@ -403,7 +405,7 @@ _USAGE = {
 
 
 def _usage(message: Object) -> Object:
-    """All input is counted as input: the API counts what was in the cache apart."""
+    """All input is counted as input: the API counts input from the cache separately."""
     stated = obj(message, "usage")
     usage = {ours: sum(number(stated, key) or 0 for key in keys) for ours, keys in _USAGE.items()} if stated else {}
     for ours, key in (("cost_usd", "total_cost_usd"), ("duration_ms", "duration_ms"), ("turns", "num_turns")):

@@ -1,6 +1,6 @@
-"""What people type into Claude Code, as its session files keep it: tags stand around commands and what they printed.
+"""What people type into Claude Code, as its session files keep it: commands and their output are wrapped in tags.
 
-`/model opus` is three tags, `!ls` two messages of them; reminders for the model stand in the same texts.
+`/model opus` is three tags, `!ls` two messages with tags; reminders for the model are in the same texts.
 """
 
 import re
@@ -17,19 +17,19 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 class Typed(NamedTuple):
     said: str
-    """The message itself; a command of Claude Code's own as it was typed."""
+    """The message itself; for a command of Claude Code, as it was typed."""
     command: str | None = None
     """A command that was typed for the shell."""
     printed: str | None = None
-    """What such a command printed, which is told by itself."""
+    """The output of such a command, emitted as its own event."""
     answered: str = ""
-    """What a command of Claude Code's own said."""
+    """The output of a command of Claude Code."""
     task: dict[str, str] | None = None
-    """That a task in the background is over: its `task-id`, `status`, `summary` and `result`."""
+    """The end of a background task: its `task-id`, `status`, `summary` and `result`."""
 
 
 def typed(text: str) -> Typed:
-    """A text without its tags, and what they say."""
+    """Splits a text into what is outside the tags and what the tags say."""
     if "</" not in text:
         return Typed(text)
     rest, tags = _split(text, _TAG)
@@ -46,7 +46,9 @@ def typed(text: str) -> Typed:
 
 
 def _split(text: str, opening: re.Pattern[str]) -> tuple[str, dict[str, str]]:
-    """What is outside of the tags, and what is in each. One that is never closed is none, and is looked for once."""
+    """The text outside the tags, and the content of each tag. A tag that is never closed is text; its end is searched
+    for once.
+    """
     outside: list[str] = []
     tags: dict[str, str] = {}
     unclosed: set[str] = set()

@@ -1,7 +1,7 @@
-"""Codex: `codex exec --json`, in the dialect of 2025 too, and its session files.
+"""Codex: `codex exec --json`, also as of 2025, and its session files.
 
-Items begin, change and complete; messages come whole, at their completion. What a file change did to the lines is not
-in the stream: the files and the kind of change are shown. An interrupted turn has no end.
+Items begin, change and complete; messages come whole, at their completion. The stream does not say which lines a file
+change changed: the files and the kind of change are shown. An interrupted turn has no end.
 """
 
 from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ class Codex(Adapter):
         handle = self._items.get(kind)
         if handle is None:
             yield unknown(f"{text(message, 'type')}/{kind}", message)
-        elif text(item, "id") or text(message, "type") == "item.completed":  # one without a name is met at its end
+        elif text(item, "id") or text(message, "type") == "item.completed":  # else its end says it
             yield from handle(item, text(message, "type") == "item.completed")
 
     def _message(self, item: Object, complete: bool) -> Iterator[Event]:
@@ -102,7 +102,7 @@ class Codex(Adapter):
             yield ev.Warning(message=message_of(item.get("message")))
 
     def _plan(self, item: Object, complete: bool) -> Iterator[Event]:  # noqa: ARG002
-        """Each state of a list is a plan of its own; that the turn is over is no news of it."""
+        """Every state of a list is a new plan. The end of the turn changes no plan."""
         steps = [
             {"step": text(one, "text"), "status": "completed" if one.get("completed") is True else "pending"}
             for one in objects(item, "items")
@@ -146,7 +146,7 @@ class Codex(Adapter):
             yield from self.calls.end(call_id, output, is_error=failed, error=error, details=details)
 
     def _collaboration(self, item: Object, complete: bool) -> Iterator[Event]:
-        """Work with other agents: what is spawned is a task, its report what the agents' states say."""
+        """Work with other agents: a spawned agent is a task, and the states of the agents have its report."""
         call_id, name = text(item, "id"), text(item, "tool")
         args = {"prompt": text(item, "prompt")} if text(item, "prompt") else None
         tool = "task" if name == "spawn_agent" else name or "collaborate"
@@ -157,7 +157,7 @@ class Codex(Adapter):
             yield from self.calls.end(call_id, report, is_error=text(item, "status") == "failed")
 
     def _web(self, item: Object, complete: bool) -> Iterator[Event]:
-        """What is looked for is often known at the end only, and with it which tool it is."""
+        """The query, and therefore the tool, is often known only at the end."""
         call_id = text(item, "id")
         tool, args = looked_for(item)
         if args is None and not complete:
@@ -174,7 +174,7 @@ class Codex(Adapter):
 
 
 def _patch(changes: list[Object]) -> str:
-    """The files of a change as a patch; its lines where a change states them."""
+    """The files of a change as a patch, with the changed lines where the item has them."""
     stated = [text(change, "diff", "unified_diff") for change in changes]
     if changes and all("@@" in diff for diff in stated):
         return "\n".join(_unified(text(change, "path"), diff) for change, diff in zip(changes, stated, strict=True))
@@ -187,12 +187,14 @@ def _unified(path: str, diff: str) -> str:
 
 
 def _kind(change: Object) -> str:
-    """The kind of a change, which is a word or an object that has it as its type."""
+    """The kind of a change: a word, or an object with the word as its type."""
     return text(change, "kind") or text(change.get("kind"), "type")
 
 
 def _mcp_answer(result: Object, tool: str) -> tuple[Json, Json]:
-    """What an MCP tool answered, and its details: our own tools say more in their data than in their text."""
+    """The answer of an MCP tool, and its details: our own tools say more in their structured content than in their
+    text.
+    """
     data = result.get("structured_content", result.get("structuredContent"))
     said = content_text(result.get("content"))
     if isinstance(data, dict) and (tool.startswith("pty_") or not said):

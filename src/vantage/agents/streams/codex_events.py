@@ -1,7 +1,7 @@
-"""The events of Codex's core, `{"id": …, "msg": {"type": …}}`: what `codex exec --json` printed until autumn 2025.
+"""The events of Codex's core, `{"id": …, "msg": {"type": …}}`, as `codex exec --json` printed them until autumn 2025.
 
-Its MCP server (`codex/event`) sends them to this day. Calls begin and end by events of their own; messages come whole,
-and in deltas before that where these are turned on.
+Codex's MCP server (`codex/event`) still sends them. Calls begin and end with their own events. Messages come whole,
+preceded by deltas if those are turned on.
 """
 
 import base64
@@ -26,7 +26,7 @@ _SILENT = (
 
 
 class CodexEvents:
-    """The core's events, beside the messages of a stream: calls and texts are kept in the same places."""
+    """Handlers of the core's events. Calls and texts are shared with the handlers of the stream."""
 
     def __init__(self, stream: Adapter) -> None:
         self._stream = stream
@@ -67,7 +67,7 @@ class CodexEvents:
         self._total = Total()
 
     def kind(self, message: Object) -> str:
-        """Under which name the table has a message; nothing for one of another dialect."""
+        """The table's key for a message; empty for one of another dialect."""
         if text(_core(message), "type") and ("id" in message or text(message, "method") == "codex/event"):
             return "core event"
         if "type" in message:

@@ -1,8 +1,8 @@
 """Codex's session files, `~/.codex/sessions/…/rollout-*.jsonl`: what went to the model and what came back.
 
-Texts and calls are taken from the model's items; what people typed, the lines that a patch changed and the end of a
-turn from the events between them, which say everything else once more. The oldest files (until the summer of 2025)
-have the model's items alone, with nothing around them.
+Texts and calls are taken from the model's items. What people typed, the changed lines of a patch and the end of a turn
+are taken from the events between them, which repeat everything else. The oldest files (until summer 2025) have only the
+model's items, without an envelope.
 """
 
 import re
@@ -29,16 +29,16 @@ _FAILED = re.compile(
     r"rejected by user|execution error|failed to parse function arguments|"
     r"(?:exec_command|write_stdin|shell|apply_patch(?: verification)?) failed(?: for `|: )"
 )
-"""How an answer begins that says why a call was not carried out."""
+"""How an answer begins when a call was not carried out."""
 _PATCHES = ("apply_patch",)
 _BARE_PARTS = ("input_text", "output_text", "input_image")
 _SURROUNDINGS = ("<environment_context>", "<user_instructions>", "<ENVIRONMENT_CONTEXT>", "# AGENTS.md instructions")
-"""What is put before a prompt, in messages that look like it."""
+"""How messages begin that look like a prompt, and that Codex put before it."""
 Handler = Callable[[Object, int | None], Iterable[Event]]
 
 
 class CodexSession:
-    """The messages of a session file, beside those of a stream: calls and texts are kept in the same places."""
+    """Handlers of a session file's lines. Calls and texts are shared with the handlers of the stream."""
 
     def __init__(self, stream: Adapter) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class CodexSession:
         yield from self._by(self._events, message)
 
     def bare(self, message: Object) -> str:
-        """Under which name the table has a line of the oldest session files; nothing for any other."""
+        """The table's key for a line of the oldest session files; empty for any other line."""
         kind = text(message, "type")
         if kind == "message":
             is_item = any(text(part, "type") in _BARE_PARTS for part in objects(message, "content"))
@@ -109,7 +109,7 @@ class CodexSession:
     # the model's items
 
     def _message(self, item: Object, ts: int | None) -> Iterable[Event]:
-        if text(item, "role") != "assistant":  # instructions and what surrounds a prompt; the prompt is an event
+        if text(item, "role") != "assistant":  # instructions and context of a prompt; the prompt itself is an event
             return ()
         return self._stream.speech.whole(text(item, "id"), content_text(item.get("content")), ts=ts)
 
@@ -130,7 +130,7 @@ class CodexSession:
         if call is not None and call.tool in _PATCHES and isinstance(answer := parse_json(output), dict):
             output, failed = text(answer, "output"), bool(number(obj(answer, "metadata"), "exit_code"))
         elif call is not None and call.tool not in _PATCHES and output.startswith("Exit code:"):
-            failed = False  # of a command: its bullet says it
+            failed = False  # the output of a command: the command's own event has it
         return self._stream.calls.end(
             call_id,
             _PREAMBLE.sub("", output, count=1) if output.startswith("Wall time") else output,
@@ -174,7 +174,7 @@ class CodexSession:
 
 
 def looked_for(item: Object) -> tuple[str, Json]:
-    """A search, or a page that is opened or searched; `None` when that is not known yet."""
+    """A web search, or a page that was opened or searched; `None` when that is not known yet."""
     action = obj(item, "action")
     query, pattern = text(item, "query") or text(action, "query"), text(action, "pattern")
     address = text(action, "url") or query
@@ -184,7 +184,7 @@ def looked_for(item: Object) -> tuple[str, Json]:
 
 
 def patch_of(changes: Object) -> str:
-    """What a change did to each file, with the lines' numbers."""
+    """What a change did to each file, with line numbers."""
     parts = []
     for path, stated in changes.items():
         kind = text(stated, "type") or next(iter(obj(stated)), "")

@@ -1,4 +1,4 @@
-"""What a turn of Codex's cost in tokens: stated of the turn itself, or as a total that only grows."""
+"""The tokens of a Codex turn: stated for the turn, or computed from a total that only grows."""
 
 from vantage.agents.values import Object, number, obj
 
@@ -20,14 +20,14 @@ def usage_of(stated: Object, before: Object | None = None) -> Object:
 
 
 class Total:
-    """The tokens of a session so far, of which each turn takes what is new."""
+    """The session's tokens so far; each turn takes the difference."""
 
     def __init__(self) -> None:
         self._stated: Object = {}
         self._taken: Object = {}
 
     def count(self, event: Object) -> None:
-        """A `token_count`: the total stands in its `info`, once in the event itself."""
+        """A `token_count`: the total is in its `info`, in older versions in the event itself."""
         self._stated = obj(event, "info", "total_token_usage") or (event if "input_tokens" in event else self._stated)
 
     def turn(self) -> Object:

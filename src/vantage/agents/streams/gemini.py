@@ -91,7 +91,7 @@ class Gemini(Adapter):
 
 
 def _said_by_tool(error: str) -> str:
-    """What a tool of an MCP server said went wrong, without the call and the answer around it as JSON."""
+    """The error message of an MCP server's tool, without the JSON of call and answer around it."""
     match = _MCP_ERROR.match(error)
     answers = parse_json(match[1]) if match else None
     if not isinstance(answers, list):

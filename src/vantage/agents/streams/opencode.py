@@ -1,4 +1,4 @@
-"""opencode: `opencode run --format json`. Whole parts only: a call is over when it is first heard of."""
+"""opencode: `opencode run --format json`. It prints whole parts only: a call is printed when it is over."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ TOOLS = {
 }
 _DETAILS = ("diff", "exit")
 _INVALID = "invalid"
-"""The tool that stands for one that does not exist, or that was called with arguments it does not take."""
+"""The tool that opencode calls instead of one that does not exist, or that got wrong arguments."""
 _NO_OUTPUT = "(no output)"
 _MORE = "tool-calls"
-"""Why a step ends when the turn goes on."""
+"""Why a step ends when the turn continues."""
 
 
 class OpenCode(Adapter):
@@ -38,7 +38,7 @@ class OpenCode(Adapter):
         self._began: int | None = None
 
     def _agent(self, message: Object) -> Agent | None:
-        """The first session is the root's; another is a sub-agent's."""
+        """The first session is the root agent's; every other one is a sub-agent's."""
         session = text(message, "sessionID")
         self._root = self._root or session
         return Agent(id=session, depth=1) if session != self._root else None
@@ -60,7 +60,7 @@ class OpenCode(Adapter):
         given, refused = state.get("input"), ""
         if text(part, "tool") == _INVALID and text(given, "tool"):
             refused = text(given, "error") or text(state, "output")
-            tool, args = _INVALID, {"tool": text(given, "tool")}  # what it was given is not said
+            tool, args = _INVALID, {"tool": text(given, "tool")}  # the stream does not have its arguments
         else:
             tool, args = native(TOOLS, text(part, "tool"), given)
         yield from self.calls.start(call_id, tool, args, agent=agent, ts=moment(time, "start"))

@@ -1,11 +1,11 @@
-"""Our own events, as they stand."""
+"""Our own events, unchanged."""
 
 from vantage.agents.adapter import Adapter
 from vantage.agents.values import Object
 from vantage.events import Event, UnknownEvent, decode_event
 
 _COMMON = ("error", "warning")
-"""Types that others' streams have too, with the same meaning."""
+"""Types that other agents' streams have too, with the same meaning."""
 
 
 class Own(Adapter):

@@ -1,4 +1,4 @@
-"""pi: `pi --mode json`, both dialects of its updates (deltas, and the message so far), and its session files."""
+"""pi: `pi --mode json`, both forms of its updates (deltas, and the message so far), and its session files."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,14 +18,14 @@ _SILENT = (
 )  # fmt: skip
 _SILENT_ROLES = ("system", "branchSummary", "compactionSummary")
 _BLOCKS = {"text": "text", "thinking": "thinking"}
-"""Blocks that say something, and the field with what they say."""
+"""Kinds of blocks with text → the field with the text."""
 _NUMBERED = re.compile(r"([ +-])\s*(\d+) ?(.*)")
 _USAGE = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cached_input_tokens"}
 _INPUT = ("cacheRead", "cacheWrite")
 
 
 class Pi(Adapter):
-    """One method for each kind of message, listed in `known`, hence their number."""
+    """It has one method for each kind of message, listed in `known`, hence their number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,12 +54,12 @@ class Pi(Adapter):
         }
         self._count = 0
         self._ended = True
-        """Whether the message that is counted last is whole."""
+        """Whether the last counted message is whole."""
         self._unnumbered: set[str] = set()
-        """Kinds of blocks of this message whose deltas did not say which block they belong to."""
+        """Kinds of blocks of this message whose deltas named no block."""
         self._usage: dict[str, int | float] = {}
         self._failed: list[Event] = []
-        """The error that a message ended with: a retry, which is told next, gives it as its reason."""
+        """The error that ended a message. If a retry follows, it is the reason of the retry."""
         self._began: int | None = None
         self._last: int | None = None
 
@@ -112,7 +112,7 @@ class Pi(Adapter):
             yield from handle(inner)
 
     def _entry(self, message: Object) -> Iterator[Event]:
-        """A message of a session file, whole from the start."""
+        """A whole message of a session file."""
         self._ended = True
         yield from self._message_end(message)
 
@@ -142,7 +142,7 @@ class Pi(Adapter):
             self._failed = [ev.Error(message=said)]
 
     def _blocks(self, message: Object, say: Callable[..., Iterator[Event]]) -> Iterator[Event]:
-        """The texts of a message, by whichever way they are to be said."""
+        """Emits the texts of a message with `say`."""
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else objects(message, "content")
         for index, block in enumerate(blocks):
@@ -162,7 +162,7 @@ class Pi(Adapter):
         yield from self._begin(text(message, "toolCallId"), text(message, "toolName"), message.get("args"))
 
     def _tool_update(self, message: Object) -> Iterator[Event]:
-        """What a tool has so far."""
+        """The output of a tool so far."""
         yield from self.calls.output(text(message, "toolCallId"), _said(message.get("partialResult")), "replace")
 
     def _tool_end(self, message: Object) -> Iterator[Event]:
@@ -194,7 +194,7 @@ class Pi(Adapter):
                 self._usage[name] = self._usage.get(name, 0) + value
 
     def _turn_end(self, message: Object) -> Iterator[Event]:
-        """Says again what was said, unless the stream was joined late."""
+        """Repeats the results of calls. They are new only if the stream was joined late."""
         for result in objects(message, "toolResults"):
             if text(result, "toolCallId") in self.calls.open:
                 yield from self._tool_result(result)
@@ -233,7 +233,7 @@ _EXIT = re.compile(r"\n*Command exited with code (-?\d+)\s*\Z")
 
 
 def numbered_hunks(diff: str) -> list[Object]:
-    """Pi's own diffs, signed lines with their numbers, as hunks; `...` stands between them."""
+    """Diffs of pi's own kind (signed lines with their numbers) as hunks, separated by `...`."""
     hunks: list[Object] = []
     shift = 0
     lines: list[str] = []

@@ -1,7 +1,7 @@
 """The classes of commands, and how a command's words are read.
 
-The conversation comes first and may be left out. Where further words follow, `--` separates them: before it stands the
-conversation, or nothing. Without `--`, each command decides which words are complete without a conversation.
+The conversation comes first and may be left out. Where further words follow, `--` separates them from it. Without `--`,
+each command decides how many words are enough without a conversation.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from vantage.cli.errors import INTERRUPTED, Answered, Failed, WrongUsage, failed
 from vantage.errors import VantageError, to_wire
 
 _SEPARATOR = "\0"
-"""Stands for `--`, which click removes; no argument of a process can be it."""
+"""Stands for `--`, which click removes. It cannot be an argument of a process."""
 _AS_JSON = "vantage.as_json"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="The server's answer, as JSON.")
@@ -93,7 +93,9 @@ def words_argument(metavar: str, complete: Callable[..., Any] = complete_convers
 
 
 def addressed(words: Sequence[str], *, enough: bool) -> tuple[str | None, list[str]]:
-    """The conversation, if one was named, and the other words. `enough`: without `--`, none of them names one."""
+    """The conversation, if one was named, and the other words. With `enough`, no `--` is needed: all words are other
+    words.
+    """
     if _SEPARATOR in words:
         at = words.index(_SEPARATOR)
         if at > 1:
@@ -105,7 +107,7 @@ def addressed(words: Sequence[str], *, enough: bool) -> tuple[str | None, list[s
 
 
 def one_word(words: list[str], what: str) -> str:
-    """The one word that is left."""
+    """The one word that is left, or wrong usage."""
     if len(words) != 1:
         raise WrongUsage(f"{what} is one word, not {len(words)}: put it between quotes" if words else f"{what}?")
     return words[0]

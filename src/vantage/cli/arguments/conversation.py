@@ -1,4 +1,4 @@
-"""The conversation and the home that a command is for, found in the files: no server is needed for that.
+"""Finds the conversation and the home that a command is for, in the files: no server is needed for that.
 
 Paths are plain strings, because every command begins here and `pathlib` takes longer to load than this takes to run.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 home_option = click.option("--home", metavar="DIR", help="Where conversations are kept.")
 CONVERSATION = "VANTAGE_CONVERSATION"
-"""The variable that names the conversation where a command does not."""
+"""The variable that names the conversation when a command does not."""
 _LISTED = 8
 
 
@@ -51,7 +51,9 @@ def _is_conversation(path: str) -> bool:
 
 
 def _last_used(path: str) -> tuple[float, float]:
-    """When its last event was logged, and when it was made: within one tick of the clock the younger one wins."""
+    """When its last event was logged, and when it was made. The second decides if both were logged in one tick of the
+    clock.
+    """
     made, told = (_changed(os.path.join(path, name)) for name in ("conversation.json", "events.jsonl"))  # noqa: PTH118
     return told or made, made
 
@@ -64,7 +66,7 @@ def _changed(path: str) -> float:
 
 
 def chosen(conversation: str | None, place: str) -> str:
-    """The conversation that was named, else `$VANTAGE_CONVERSATION`, else the only one there is."""
+    """The conversation that was named, else `$VANTAGE_CONVERSATION`, else the only one."""
     named = conversation or os.environ.get(CONVERSATION)
     if named:
         if "/" in named or not _is_conversation(os.path.join(place, "conversations", named)):  # noqa: PTH118
@@ -80,7 +82,7 @@ def chosen(conversation: str | None, place: str) -> str:
 
 
 def possible_id(conversation: str) -> str:
-    """An id that a conversation can have. Another one is wrong usage, with or without a server."""
+    """An id that a conversation can have. Any other one is wrong usage, with or without a server."""
     from vantage.conversation.store.conversation_folder import check_id
     from vantage.errors import InputError
 

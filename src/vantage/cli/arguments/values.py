@@ -8,13 +8,13 @@ from vantage.terminal.limits import MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS
 
 SURFACES = ("terminal", "plain", "html", "telegram", "slack")
 PROFILES = {"plain": "api", "html": "web"}
-"""Surface → the profile it is drawn with, where that has another name."""
+"""Surface → the profile it is drawn with, if that has another name."""
 
 _UNITS = {"ms": 1, "s": 1000, "": 1000, "m": 60_000, "h": 3_600_000}
 
 
 def seconds(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | None:
-    """`30`, `0.5`, `200ms`, `5m`, `2h`: in milliseconds."""
+    """Reads `30`, `0.5`, `200ms`, `5m`, `2h` as milliseconds."""
     if value is None:
         return None
     read = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|)", value.strip())
@@ -26,7 +26,7 @@ def seconds(_context: click.Context, _parameter: click.Parameter, value: str | N
 def size(
     _context: click.Context | None, _parameter: click.Parameter | None, value: str | None
 ) -> tuple[int, int] | None:
-    """`120x40`: columns and rows."""
+    """Reads `120x40` as columns and rows."""
     if value is None:
         return None
     read = re.fullmatch(r"(\d{1,4})[x×](\d{1,4})", value.strip())

@@ -26,10 +26,11 @@ class LiveRegion:
         self._widths, self._text = [], ""
 
     def reprint(self, printed: list[str], texts: list[str]) -> None:
-        """Draws the last printed texts otherwise, in place. Only those that may be in the window: the rest is history.
+        """Redraws the last printed texts with other content, in place.
 
-        A terminal may have wrapped their lines when it got narrower, or have cut them. They are erased as if it had
-        wrapped them, which is the higher of the two, and chosen as if it had cut them: no text is erased for good.
+        Only texts that may be in the window are redrawn: what has scrolled away is history. When a terminal got
+        narrower, it may have wrapped their lines or cut them. Erasing assumes that it wrapped them, which takes more
+        rows; choosing assumes that it cut them. So no other text is erased.
         """
         columns, lines = shutil.get_terminal_size()
         kept = height = 0
@@ -41,7 +42,7 @@ class LiveRegion:
         self._widths, self._text = [], ""
 
     def draw(self, text: str, *, gap: bool = False) -> None:
-        """Draws what is running. What does not fit into the window is cut at its top."""
+        """Draws the running rows. What does not fit into the window is cut off at the top."""
         lines = text.split("\n") if text else []
         if lines and gap:
             lines.insert(0, "")

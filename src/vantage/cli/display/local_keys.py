@@ -1,7 +1,7 @@
 """Splits the bytes of this keyboard into text, named keys and pastes.
 
-Keys have names because their codes depend on modes, and it is the other terminal's modes that count: an arrow is
-`CSI A` here and must be `SS3 A` there. Everything else passes as it was typed.
+Keys get names because their codes depend on modes, and the modes of the other terminal count: an arrow is `CSI A` here
+and must be `SS3 A` there. Everything else is passed on as it was typed.
 """
 
 import codecs
@@ -59,7 +59,7 @@ class LocalKeys:
         return found
 
     def flush(self) -> list[Typed]:
-        """Nothing followed: takes a pending Escape as the key itself."""
+        """Takes a pending Escape as the key itself, because no byte followed it."""
         data, self._buffer = self._buffer, b""
         if data == b"\x1b":
             return [Typed(data, keys=("Escape",))]
@@ -90,8 +90,8 @@ class LocalKeys:
             return [Typed(match[0], keys=(name,))] if name else self._typed(match[0])
         unfinished = _UNFINISHED.match(self._buffer)
         if unfinished is not None and unfinished.end() == len(self._buffer):
-            return []  # more may come
-        # Alt and a character: both as typed
+            return []  # more bytes may follow
+        # Alt and a character: both are passed on as typed
         data, self._buffer = self._buffer[:2], self._buffer[2:]
         return self._typed(data)
 

@@ -13,11 +13,11 @@ from vantage.cli.display.signals import cleaning_up
 from vantage.cli.errors import WrongUsage
 
 _QUIET_S = 0.5
-"""Work that takes no longer shows no progress."""
+"""Seconds. Shorter work shows no progress."""
 _APART_S = 0.1
-"""Between two updates of the progress line."""
+"""Seconds between two updates of the progress line."""
 _ELSEWHERE = ""
-"""The result does not go to standard output."""
+"""Where the result goes, if not to standard output."""
 
 output_option = click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of standard output.")
 
@@ -47,7 +47,7 @@ def write_output(output: str | None, pieces: Iterable[bytes]) -> None:
 
 
 def _write_file(target: Path, pieces: Iterable[bytes]) -> None:
-    if target.exists() and not target.is_file():  # a pipe or a device takes what comes
+    if target.exists() and not target.is_file():  # a pipe or a device is written to as it is
         with target.open("wb") as file:
             file.writelines(pieces)
         return
@@ -69,9 +69,9 @@ def replace_file(target: Path, pieces: Iterable[bytes], mode: int = 0o666) -> No
 
 @contextmanager
 def progress(output: str | None = _ELSEWHERE) -> Iterator[Callable[[int, int], None]]:
-    """A progress line on the terminal, removed when the work is done; nothing in a pipe.
+    """A progress line on the terminal, removed when the work is done.
 
-    Nothing either where the result itself goes to the terminal: `output` is where it goes, if anywhere.
+    It is not shown in a pipe, nor when the result itself goes to the terminal. `output` is the result's file, if any.
     """
     if not sys.stderr.isatty() or to_terminal(output):
         yield lambda _done, _all: None

@@ -32,7 +32,7 @@ def open_closed_streams() -> None:
 
 
 def open_input(file: str, say: Callable[[str], None], what: str) -> IO[bytes]:
-    """A file, or standard input for `-`; unbuffered, so that a read returns the bytes that have arrived."""
+    """A file, or standard input for `-`. It is unbuffered, so a read returns the bytes that have arrived."""
     if file == "-":
         if sys.stdin.isatty():
             say(f"reading {what} from the keyboard, one JSON object a line; Ctrl-D ends")

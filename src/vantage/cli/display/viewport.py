@@ -64,14 +64,14 @@ class Viewport:
         return max(self._lines - 1, 1)
 
     def _follow(self) -> None:
-        """Moves the part that is shown as little as necessary so that a visible cursor is in it."""
+        """Moves the shown part as little as necessary, so that a visible cursor is in it."""
         screen = self._screen
         row, col = (screen.cursor.row, screen.cursor.col) if screen.cursor.visible else (self._row, self._col)
         self._row = _moved(self._row, self._room, row, screen.rows_count)
         self._col = _moved(self._col, self._columns, col, screen.cols)
 
     def frame(self, bar: str, *, alarm: bool = False) -> str:
-        """What to write so that the window shows the screen and the bar."""
+        """The bytes that make the window show the screen and the bar."""
         region = Region(self._row, self._col, self._room, self._columns)
         shown = self._screen.crop(region) if self._screen.rows_count else self._screen
         lines = styled_lines(shown)
@@ -90,7 +90,9 @@ class Viewport:
 
 
 def _moved(first: int, room: int, wanted: int, count: int) -> int:
-    """Where to begin so that `wanted` is among `room` of `count`, as near as possible to where it began."""
+    """The first of `room` items to show out of `count`, so that `wanted` is shown and the start moves as little as
+    possible.
+    """
     if wanted < first:
         first = wanted
     elif wanted >= first + room:

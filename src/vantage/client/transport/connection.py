@@ -50,7 +50,7 @@ class Connection:
             raise self._lost(error) from error
 
     def receive(self) -> dict[str, Any]:
-        """The answer. An error that the server answers with is raised as the class that it had there."""
+        """The answer. An error answer is raised as the class that the server raised."""
         try:
             answer = _whole(self._http.getresponse())
         except (OSError, HTTPException) as error:
@@ -102,7 +102,7 @@ def _headers(endpoint: Endpoint, request: Request) -> dict[str, str]:
 
 
 class _Composer(HTTPConnection):
-    """Keeps what it would send."""
+    """A connection that keeps what it would send."""
 
     def __init__(self) -> None:
         super().__init__("localhost")

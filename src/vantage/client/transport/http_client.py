@@ -28,7 +28,7 @@ class HttpClient:
             self._idle.pop().close()
 
     def connect(self) -> Connection:
-        """A connection for the caller alone, who closes it."""
+        """A connection for this caller alone, which closes it."""
         return Connection(self.endpoint)
 
     def answer(self, request: Request) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A WebSocket that survives its server: lost with the server, connected again when the server is back.
+"""A WebSocket that survives its server: it is lost with the server and connected again when the server is back.
 
 Every attempt is the same: `hello`, then `subscribe`. The subscription says which event the client saw last, so
 attaching and attaching again are one operation.
@@ -63,7 +63,7 @@ class Link:
         return [] if self._socket is None else [self._socket]
 
     def timeout(self) -> float | None:
-        """How long to select at most: until the next attempt, or without limit while connected."""
+        """How many seconds to select at most: until the next attempt; without limit while connected."""
         return None if self.connected else max(self._tried + RETRY_S - time.monotonic(), 0)
 
     def due(self) -> bool:

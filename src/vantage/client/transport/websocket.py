@@ -1,7 +1,7 @@
-"""Messages of JSON over a WebSocket: `websockets`' protocol without IO, and a blocking socket around it.
+"""JSON messages over a WebSocket: `websockets`' protocol without IO, and a blocking socket around it.
 
-`MessageStream` turns bytes into messages and messages into bytes. `WebSocket` runs beside nothing: its `fileno` is
-selected on together with the keyboard, and `take` returns the messages that have arrived.
+`MessageStream` turns bytes into messages and messages into bytes. `WebSocket` starts no thread: the caller selects on
+its `fileno` together with the keyboard, and `take` returns the messages that have arrived.
 """
 
 import json
@@ -53,7 +53,9 @@ class MessageStream:
         self._protocol.send_text(json.dumps({"type": type, **fields}).encode())
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """The messages that are whole now; no data is the end. Raises `Closed` once nothing more can arrive."""
+        """The messages that are complete now. Empty data means the end. Raises `Closed` once nothing more can
+        arrive.
+        """
         if data:
             self._protocol.receive_data(data)
         else:
@@ -103,7 +105,7 @@ class WebSocket:
         try:
             self._flush()
             while not self._stream.is_open:
-                self._receive()  # no message: the server sends none before `hello`
+                self._receive()  # no message has arrived: the server sends none before `hello`
         except (OSError, Rejected):
             self._http.close()
             raise
@@ -133,6 +135,6 @@ class WebSocket:
 
     def close(self) -> None:
         self._stream.close()
-        with suppress(OSError):  # it has gone already
+        with suppress(OSError):  # the connection has gone already
             self._flush()
         self._http.close()

@@ -1,5 +1,5 @@
-"""A conversation as rows and screens, for its subscribers: each gets what is newer than what it has.
+"""A conversation as rows and screens, for its subscribers: each gets what is newer than its position.
 
-The way is one way: bus → `Feed` → `Replica` (`RowLog`, `BlockEvents`, `ScreenMirror`, `StatusFold`) → `Throttle` →
+Data goes one way: bus → `Feed` → `Replica` (`RowLog`, `BlockEvents`, `ScreenMirror`, `StatusFold`) → `Throttle` →
 `Subscription` → `FeedEncoder` → `RowRenderer` and its `RowCache` → messages.
 """

@@ -1,4 +1,4 @@
-"""The last events of commands: begun, printed, ended. A bounded window; older events are in the files."""
+"""The last events of commands: begun, printed, ended. The window is bounded; older events are in the files."""
 
 from collections import deque
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from vantage.events import AgentBlockBegin, AgentBlockDelta, AgentBlockEnd, Even
 
 KEPT_EVENTS = 1000
 KEPT_OUTPUT = 1 << 20
-"""Characters of output in them."""
+"""Characters of output in the window."""
 
 
 @dataclass(slots=True)
@@ -24,9 +24,9 @@ class _Kept:
 class BlockEvents:
     def __init__(self, conversation_id: str) -> None:
         self.version = 0
-        """Of the last event."""
+        """The version of the last event."""
         self.dropped_version = self.dropped_seq = 0
-        """Of the last event that left the window."""
+        """The version of the last event that left the window."""
         self._id = conversation_id
         self._kept: deque[_Kept] = deque()
         self._output = 0
@@ -61,7 +61,7 @@ class BlockEvents:
         return found[::-1]
 
     def after(self, seq: int) -> list[str]:
-        """The messages from the first one on whose event came after `seq`."""
+        """The messages from the first one whose event came after `seq`."""
         first = next((kept.version for kept in self._kept if (kept.event.seq or 0) > seq), None)
         return [] if first is None else self.newer(first - 1)
 

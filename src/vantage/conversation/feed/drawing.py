@@ -15,12 +15,12 @@ from vantage.timeline.row import AnsiBlock, CodeBlock, MarkdownBlock, OutputBloc
 THREAD_SIZE = 1 << 15
 """A row with more text than this is drawn in a thread, so it does not block the event loop."""
 MAX_DRAWN = 2 << 20
-"""Characters of one drawn row: of a longer one less is drawn, and the row says so."""
+"""The most characters of one drawn row. A longer one is drawn from less text, and the row says so."""
 DRAWN_AS = {"html": "html", "telegram": "messages", "slack": "messages"}
 """Surface → the field its drawing travels in; `text` for the others."""
 
 _MIN_TEXT = 1000
-"""Characters of a row's text that are drawn, however long the drawing gets."""
+"""How many characters of a row's text are drawn, however long the drawing gets."""
 _WITH_TEXT = (TextBlock, MarkdownBlock, CodeBlock, AnsiBlock, OutputBlock, TerminalBlock)
 _OUTLINE = (
     "id",
@@ -41,7 +41,7 @@ assert set(DRAWN_AS) < set(SURFACES)
 
 
 class RenderTarget(NamedTuple):
-    """What rows are drawn for: a surface, and what its display can show."""
+    """What rows are drawn for: a surface and its display."""
 
     surface: str
     context: PresentationContext

@@ -1,4 +1,6 @@
-"""Messages of a feed for subscribers with one render target: each is made once for all that have seen the same."""
+"""Messages of a feed for subscribers with one render target: each is made once for all subscribers at the same
+position.
+"""
 
 import asyncio
 from collections import deque
@@ -14,9 +16,9 @@ from vantage.events import event_to_dict
 
 SNAPSHOT_ROWS = 200
 SNAPSHOT_SIZE = 4 << 20
-"""Characters of rows in a snapshot. Earlier rows are read over HTTP, as those before the 200th are."""
+"""Characters of rows in a snapshot. Earlier rows are read over HTTP, as are those before the 200th from the end."""
 _SHARED = 16
-"""Answers that are kept encoded, one for each position and set of channels."""
+"""How many encoded answers are kept, one for each position and set of channels."""
 
 Channels = frozenset[str]
 """Of `rows`, `screen` and `blocks`."""
@@ -35,7 +37,7 @@ class Position(NamedTuple):
 
 
 class Pending:
-    """Messages that are still being drawn. Many may await them, and a waiter that leaves cancels nothing."""
+    """Messages that are being drawn. Several tasks may await one, and a waiter that leaves cancels nothing."""
 
     def __init__(self, making: Coroutine[Any, Any, list[str]]) -> None:
         self._making = asyncio.get_running_loop().create_task(making)
@@ -56,12 +58,12 @@ class FeedEncoder:
         self._screens: dict[int, str] = {}
 
     def outdate(self) -> None:
-        """The replica has changed: what was made is not the newest any more."""
+        """The replica has changed: the messages that were made are no longer the newest."""
         self._made.clear()
         self._screens.clear()
 
     def changes(self, channels: Channels, since: Position) -> Messages | None:
-        """Block events and rows after a position; None when a snapshot is shorter, or the events have left."""
+        """Block events and rows after a position; None when a snapshot is shorter, or the window lacks events."""
         key = (channels, since)
         if key not in self._made:
             self._keep(key, self._changes(channels, since))
@@ -78,7 +80,7 @@ class FeedEncoder:
         return None if len(changed) > SNAPSHOT_ROWS else self._with_rows(messages, changed, since.seq)
 
     def resumed(self, channels: Channels, epoch: str | None, after: int | None) -> Messages | None:
-        """What came after an event; None when a snapshot is needed.
+        """The messages after an event; None when a snapshot is needed.
 
         Output has no number, so the rows of running commands are sent again.
         """
@@ -98,7 +100,7 @@ class FeedEncoder:
         return self._with_rows(messages, changed, after)
 
     def _with_rows(self, before: list[str], rows: list[str], since: int) -> Messages:
-        """Only the last row carries the new `seq`: a client that is cut off before it gets all of them again."""
+        """Only the last row carries the new `seq`: a client that is cut off before it gets all rows again."""
         now = self._replica.rows.seq
         drawings = [self._renderer.known(row_id, self._target) for row_id in rows]
         known = [each for each in drawings if each is not None]

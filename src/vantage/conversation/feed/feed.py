@@ -1,8 +1,8 @@
-"""A conversation, followed while it happens: bus messages go into a replica, and subscribers are woken.
+"""A conversation, followed live: bus messages go into a replica, and subscribers are woken.
 
-Nothing is queued for a subscriber. It remembers its position in the replica, and the next time it can be written to it
-is sent what is newer by then: a slow one skips what was in between and costs nothing. Each subscriber is woken at most
-once per interval.
+Nothing is queued for a subscriber. It remembers its position in the replica, and is sent what is newer when it can next
+be written to, so a slow one skips what was in between and costs nothing. Each subscriber is woken at most once per
+interval.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from vantage.timeline.specs.registry import SpecSet
 from vantage.timeline.tools.registry import ToolRegistry
 
 OUTPUT_SHOWN = 20_000
-"""Characters of a command's output in its row; the whole is in its block."""
+"""Characters of a command's output in its row. All of it is in its block."""
 INTERVAL_S = 0.05
 RETRY_S = 1.0
 
@@ -76,7 +76,7 @@ class Feed:
         """The version of the rows for which subscribers were last woken."""
         self._following: Following | None = None
         self._loading: asyncio.Task[None] | None = None
-        """The screen is followed from the first subscriber on that wants it."""
+        """The screen is followed once a subscriber wants it."""
         self._retry: asyncio.TimerHandle | None = None
 
     @property
@@ -184,7 +184,9 @@ class Feed:
             self._throttle.request()
 
     def _wake_all(self) -> None:
-        """A group whose rows are not drawn yet is woken when they are: its subscribers would all wait for them."""
+        """A group whose rows are not drawn yet is woken when they are, since its subscribers would all wait for
+        them.
+        """
         rows, self._woken = self.rows.newer(self._woken, SNAPSHOT_ROWS), self.rows.version
         for target, group in tuple(self._groups.items()):
             if target is None or all(self.renderer.known(row_id, target) is not None for row_id in rows):

@@ -1,4 +1,4 @@
-"""The feeds of a server, by conversation: each is kept while it is followed, and a little longer."""
+"""The feeds of a server, by conversation: each is kept while it has followers, and a little longer."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from vantage.conversation.feed.row_cache import RowCache
 from vantage.timeline.tools.registry import ToolRegistry
 
 LINGER_S = 30.0
-"""A feed without subscribers is kept for so long: a page that is reloaded comes back at once."""
+"""Seconds that a feed without subscribers is kept, for a page that is reloaded."""
 
 
 class Hub:
@@ -22,16 +22,18 @@ class Hub:
     ) -> None:
         self.bus = bus
         self._tools = tools
-        """What all conversations know of tools; None for the built-in ones."""
+        """The tools that all conversations know; None for the built-in ones."""
         self._interval_s = interval_s
         self._linger_s = linger_s
         self._cache = RowCache()
         self._feeds: dict[str, tuple[Feed, asyncio.Task[None]]] = {}
-        """Each with the task that starts it: many may await it, and a caller that leaves does not cancel it."""
+        """Feeds with the task that starts each: several callers may await it, and one that leaves does not cancel
+        it.
+        """
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def feed(self, conversation_id: str) -> Feed:
-        """The feed of a conversation, from its first event on."""
+        """The feed of a conversation, which follows it from its first event."""
         while True:
             feed, started = self._feeds.get(conversation_id) or self._begin(conversation_id)
             try:

@@ -1,4 +1,6 @@
-"""What a conversation's followers know of it: rows, events of commands, screen, state. A pure fold of bus messages."""
+"""The state of a conversation for its followers: rows, events of commands, screen, status. A pure fold of bus
+messages.
+"""
 
 from typing import NamedTuple
 
@@ -13,7 +15,7 @@ from vantage.timeline.tools.registry import ToolRegistry
 
 
 class Versions(NamedTuple):
-    """Grows, part by part, with every change that a subscriber may be shown."""
+    """Grows with every change that a subscriber may be shown, one for each part."""
 
     rows: int
     blocks: int
@@ -25,7 +27,7 @@ class Replica:
     def __init__(self, conversation_id: str, tools: ToolRegistry | None = None) -> None:
         self.id = conversation_id
         self.epoch = ""
-        """Changes only when the log was made anew."""
+        """Changes only when the log was created anew."""
         self.rows = RowLog(tools)
         self.blocks = BlockEvents(conversation_id)
         self.screen = ScreenMirror(conversation_id)

@@ -1,4 +1,4 @@
-"""Drawn rows of all conversations, in memory: bounded, the least recently used one leaves first."""
+"""Drawn rows of all conversations, in memory: bounded, the least recently used one is dropped first."""
 
 from collections import OrderedDict
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from vantage.conversation.feed.drawing import RenderTarget
 
 CACHE_SIZE = 64 << 20
-"""Characters of drawn rows that are kept, of all conversations together."""
+"""The most characters of drawn rows that are kept, of all conversations together."""
 
 
 class Key(NamedTuple):
@@ -23,7 +23,7 @@ class RowCache:
         self._size = 0
 
     def find(self, key: Key, version: int) -> str | None:
-        """The drawing of a row as it was in a version."""
+        """The drawing of a version of a row."""
         known = self._kept.get(key)
         if known is None or known[0] != version:
             return None

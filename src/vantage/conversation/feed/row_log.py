@@ -1,7 +1,7 @@
 """The rows of a conversation and when each of them changed. Pure: events in, row ids out.
 
-Every change has a version, and events have a `seq`; a reader remembers the last one it has seen and asks for the rows
-that are newer. A version counts also what no event says: output of a running command.
+Every change has a version, and events have a `seq`; a reader remembers the last one that it has and asks for the rows
+that are newer. A version also counts a change without an event: output of a running command.
 """
 
 from bisect import bisect_left
@@ -19,9 +19,9 @@ from vantage.timeline.tools.registry import ToolRegistry
 class RowLog:
     def __init__(self, tools: ToolRegistry | None = None) -> None:
         self.seq = 0
-        """Of the last event that was folded."""
+        """The number of the last event that was folded."""
         self.version = 0
-        """Of the last change of any row."""
+        """The version of the last change of any row."""
         self._timeline = Timeline(tools)
         self._order: list[str] = []
         self._versions: dict[str, int] = {}
@@ -66,14 +66,14 @@ class RowLog:
         return self._order[-limit:]
 
     def before(self, seq: int, limit: int) -> list[str]:
-        """The last rows of those that began before an event."""
+        """The last rows among those that began before an event."""
         end = bisect_left(self._order, seq, key=self.begin)
         return self._order[max(end - limit, 0) : end]
 
     def after(self, seq: int, limit: int | None = None) -> list[str]:
-        """Rows that changed after an event, in their order; with a limit, those that changed first.
+        """Rows that changed after an event, in the order of their changes; with a limit, those that changed first.
 
-        Rows that one event changed stay together: `after` the last of them misses none.
+        Rows that one event changed stay together, so asking again after the last one misses none.
         """
         changed = _newer(self._by_event, self.seq_of, seq)
         if limit is not None and len(changed) > limit:
@@ -82,12 +82,12 @@ class RowLog:
         return self.in_order(changed)
 
     def newer(self, version: int, limit: int | None = None) -> list[str]:
-        """Rows that changed after a version, in their order; with a limit, those that changed last."""
+        """Rows that changed after a version, in the order of their changes; with a limit, those that changed last."""
         return self.in_order(_newer(self._versions, self.version_of, version, limit))
 
     @staticmethod
     def in_order(rows: Iterable[str]) -> list[str]:
-        """Sorted by where they began."""
+        """The rows sorted by where they began."""
         return sorted(rows, key=_place)
 
     @property
@@ -96,7 +96,7 @@ class RowLog:
         return self._commands.values()
 
     def row(self, row_id: str) -> Row:
-        """Without what its commands printed. Raises NotFound."""
+        """The row without the output of its commands. Raises NotFound."""
         self.seq_of(row_id)
         return self._timeline.row(row_id)
 
@@ -111,7 +111,7 @@ class RowLog:
         return self._timeline.seq(row_id) or 0
 
     def version_of(self, row_id: str) -> int:
-        """0 for an unknown row."""
+        """The version of a row's last change; 0 for an unknown row."""
         return self._versions.get(row_id, 0)
 
 
@@ -121,7 +121,7 @@ def _place(row_id: str) -> int:
 
 
 def _newer(changed: dict[str, Any], number_of: Callable[[str], int], than: int, limit: int | None = None) -> list[str]:
-    """The rows whose number is higher, of a dict that is ordered by it; with a limit, the last of them."""
+    """The rows with a higher number, from a dict that is ordered by it; with a limit, the last of them."""
     found: list[str] = []
     for row_id in reversed(changed):
         if number_of(row_id) <= than or len(found) == limit:

@@ -26,7 +26,7 @@ class RowRenderer:
         self._drawing: dict[Key, tuple[int, asyncio.Task[str]]] = {}
 
     async def row(self, row_id: str) -> Row:
-        """A row with what its commands printed."""
+        """A row with the output of its commands."""
         row = self._rows.row(row_id)
         if any(isinstance(block, TerminalBlock) for block in row.blocks):
             blocks: list[Block] = []
@@ -44,11 +44,11 @@ class RowRenderer:
 
     async def message(self, row_id: str, target: RenderTarget) -> bytes:
         """A row as it travels: `{"seq", "row", "html"}`."""
-        seq = self._rows.seq_of(row_id)  # before it is drawn: the drawing may be newer, never older
+        seq = self._rows.seq_of(row_id)  # read before it is drawn: the drawing may be newer, never older
         return f'{{"seq":{seq},{await self.drawing(row_id, target)}'.encode()
 
     def known(self, row_id: str, target: RenderTarget) -> str | None:
-        """`drawing`, if the row is in the cache as it is now."""
+        """The drawing of the row as it is now, if the cache has it."""
         return self._cache.find(Key(self._rows, row_id, target), self._rows.version_of(row_id))
 
     async def drawing(self, row_id: str, target: RenderTarget) -> str:
@@ -65,12 +65,12 @@ class RowRenderer:
         return await asyncio.shield(running[1])
 
     async def _draw(self, key: Key, version: int) -> str:
-        """In a task of its own: a subscriber that leaves does not cancel what others wait for."""
+        """Draws in a task of its own, so a subscriber that leaves does not cancel what others wait for."""
         try:
             row = await self.row(key.row_id)
             try:
                 made = await draw_row(row, key.target)
-            except Exception as error:  # noqa: BLE001 -- one row must not take the others down
+            except Exception as error:  # noqa: BLE001 -- an error in one row must not affect the others
                 _log.exception("row %s cannot be drawn", key.row_id)
                 plain = TextBlock(content=f"this row cannot be drawn: {error!r}", style="error")
                 made = await draw_row(msgspec.structs.replace(row, blocks=[plain]), key.target)

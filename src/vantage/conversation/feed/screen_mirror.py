@@ -1,7 +1,7 @@
-"""The screen as its followers know it: the last snapshot, and in which delta each of its rows last changed.
+"""The screen for followers: the last snapshot, and for each row the delta that changed it last.
 
-A follower that has seen it up to any delta gets all that changed since as one delta. A delta that is missing (the
-numbers have a gap) makes the mirror incomplete until the screen is loaded again.
+A follower at any delta gets all later changes as one delta. A missing delta (the numbers have a gap) makes the mirror
+incomplete until the screen is loaded again.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _FIELDS = ("rows", "cursor", "title", "alt_screen", "cols", "rows_count", "ts", 
 class ScreenMirror:
     def __init__(self, conversation_id: str) -> None:
         self.number = -1
-        """Of the last delta that was applied; -1 before the screen was loaded."""
+        """The number of the last delta that was applied; -1 before the screen was loaded."""
         self._id = conversation_id
         self._screen: ScreenSnapshot | None = None
         self._numbers = RowNumbers(0)
@@ -26,11 +26,11 @@ class ScreenMirror:
 
     @property
     def incomplete(self) -> bool:
-        """Whether a delta came that could not be applied since the screen was loaded."""
+        """Whether a delta since the screen was loaded could not be applied."""
         return self._screen is not None and self.number < self._told
 
     def load(self, read: dict[str, Any]) -> None:
-        """Takes the answer to `read_screen` with styles. Deltas up to its `delta_cursor` are in it."""
+        """Applies the answer to `read_screen` with styles. Deltas up to its `delta_cursor` are in it."""
         self.number = read["delta_cursor"]
         count = read["rows_count"]
         fields = {name: read[name] for name in _FIELDS}
@@ -49,7 +49,7 @@ class ScreenMirror:
         self._screen = apply(screen, delta)
 
     def since(self, number: int) -> ScreenDelta | None:
-        """All that changed after a delta, in one; the whole screen after -1."""
+        """All changes after a delta, as one delta; the whole screen after -1."""
         if self._screen is None or number >= self.number:
             return None
         return self._screen.delta(self._numbers.after(number), self._id)

@@ -30,7 +30,7 @@ class Status(msgspec.Struct, frozen=True):
     title: str | None = None
     keyboard: str | None = None
     turn: Literal["working", "done"] = "done"
-    """Whether the agent is at what it was asked for."""
+    """Whether the agent works on what it was asked for."""
 
 
 class StatusFold:
@@ -39,7 +39,7 @@ class StatusFold:
         self.version = 0
 
     def load(self, about: Mapping[str, Any]) -> None:
-        """Takes the answer to `status` or `describe`. The turn is known from events alone."""
+        """Applies the answer to `status` or `describe`. Whether there is a turn is known from events only."""
         said = {name: about.get(name) for name in ("mode", "foreground", "title", "keyboard")}
         self._set(Status(**said, awaiting_secret=bool(about.get("awaiting_secret")), turn=self.status.turn))
 
@@ -53,7 +53,7 @@ class StatusFold:
             self._set(msgspec.structs.replace(self.status, turn=turn))
         change = _CHANGES.get(type(event))
         if change is not None:
-            # A new mode comes with a new foreground process: one that is not named has gone.
+            # a new mode comes with a new foreground process: when none is named, the old one has gone
             fresh = {"foreground": None, "awaiting_secret": False, **change(event)}
             self._set(msgspec.structs.replace(self.status, **fresh))
 

@@ -10,7 +10,7 @@ from vantage.conversation.feed.status import Status
 
 class Subscription:
     def __init__(self, feed: Feed, target: RenderTarget, channels: Channels, wake: Callable[[], None]) -> None:
-        """`wake` is called when `messages` has something, once until it is called."""
+        """`wake` is called when `messages` has something: once, until `messages` was called."""
         self.target = target
         self.channels = channels
         self.gone = False
@@ -20,13 +20,13 @@ class Subscription:
         self._wake = wake
         self._woken = False
         self._sent: Position | None = None
-        """None: the next messages begin with a snapshot, or go on after `_resume`."""
+        """None: the next messages begin with a snapshot, or with the changes after `_resume`."""
         self._resume: tuple[str | None, int | None] = (None, None)
         self._screen = -1
         self._status: Status | None = None
 
     async def open(self, epoch: str | None = None, after: int | None = None) -> None:
-        """Begins. With the epoch and number of the last event that the subscriber has, only what is newer is sent."""
+        """Begins. With the epoch and the number of the subscriber's last event, only what is newer is sent."""
         if "screen" in self.channels:
             await self._feed.want_screen()
         self._resume = (epoch, after)
@@ -43,7 +43,7 @@ class Subscription:
 
     @property
     def behind(self) -> bool:
-        """Whether the feed has something that `messages` has not returned."""
+        """Whether the feed has messages that were not returned yet."""
         replica = self._feed.replica
         return (
             self._sent is None
@@ -62,7 +62,7 @@ class Subscription:
         self.wake()
 
     def retarget(self, target: RenderTarget) -> None:
-        """The display has changed: everything is sent again, drawn for it."""
+        """The display has changed: everything is drawn and sent again."""
         if target != self.target:
             self._feed.leave(self, self._row_target)
             self.target = target
@@ -82,7 +82,7 @@ class Subscription:
             yield message
 
     def _take(self) -> tuple[Messages, list[str]]:
-        """Messages about one moment; those that are still being drawn are about it too."""
+        """Messages about one moment, including those that are still being drawn."""
         encoder, replica, channels = self._encoder, self._feed.replica, self.channels
         assert encoder is not None, "messages before open"
         sent, self._sent = self._sent, Position.of(replica)

@@ -1,12 +1,12 @@
 """Whether the program that runs waits for input, for callers that wait on it.
 
-The host is asked only while a caller waits, a command runs and its output has been quiet for `QUIET_S`: a flood costs
-nothing. While the answer is not `yes`, the pause between two questions grows to `MAX_PAUSE_S`; output makes it short
-again. An answer holds until something is printed, and counts only for callers that waited before it was asked for:
-what was typed in between may have changed it.
+The host is asked only while a caller waits, a command runs and its output has been quiet for `QUIET_S`, so a flood
+costs nothing. While the answer is not `yes`, the pause between two questions grows to `MAX_PAUSE_S`; output makes it
+short again. An answer holds until something is printed, and counts only for callers that waited before the question:
+input that was typed in between may have changed it.
 
-A shell at its prompt is not a program that waits. One that stands in its line editor while a command runs may have
-lost its hooks (`ShellHooks` finds out), and waits for input only when it has not: in `read -e`.
+A shell at its prompt is not a program that waits. A shell that is in its line editor while a command runs may have lost
+its hooks (`ShellHooks` finds out); it waits for input only if it has not: in `read -e`.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Awaited(msgspec.Struct, frozen=True):
     what: Awaiting
     because: Because
     prompt: str
-    """The line that asks: the last one at the cursor or above it; empty in a full-screen program."""
+    """The line with the question: the last one at the cursor or above it; empty in a full-screen program."""
 
 
 class InputWatch:
@@ -51,7 +51,7 @@ class InputWatch:
         last_output: Callable[[], float],
         ask: Callable[..., Awaitable[dict[str, Any]]],
     ) -> None:
-        """`settled` says that the files have all that `core` knows: only then has every wait seen it."""
+        """`settled` says that the files have everything that `core` knows: only then has every wait seen it."""
         self._tasks = tasks
         self._waiters = waiters
         self._hooks = hooks
@@ -71,7 +71,7 @@ class InputWatch:
         self._closed = False
 
     def begin(self) -> "Caller":
-        """A caller waits from now on, until its `end`."""
+        """Begins a caller's wait, until its `end`."""
         self._callers += 1
         if self._callers == 1:
             self._waiters.join(self)
@@ -85,7 +85,9 @@ class InputWatch:
             self._cancel()
 
     async def until(self, holds: Callable[[], bool], timeout: float) -> Awaited | None:
-        """Until `holds()`, the timeout, or until the program waits for input, which is returned unless `holds()`."""
+        """Waits until `holds()`, the timeout, or until the program waits for input, which is returned unless
+        `holds()`.
+        """
         caller = self.begin()
         try:
             await self._waiters.until(lambda: holds() or caller.awaited is not None, timeout)
@@ -98,7 +100,7 @@ class InputWatch:
         return self._current(self._answer) if self._began >= began else None
 
     async def glance(self) -> Awaited | None:
-        """What the program waits for now, by a short look: for callers that do not wait."""
+        """What the program waits for now, by a short question: for callers that do not wait."""
         if self._core().state.phase != Phase.RUNNING:
             return None
         return self._current(await ask_awaits(self._ask, **GLANCE))
@@ -125,7 +127,7 @@ class InputWatch:
         self._schedule(QUIET_S)
 
     def _schedule(self, seconds: float) -> None:
-        """A question in a moment. While no command runs there is none: the next one begins with output."""
+        """Schedules a question. While no command runs there is none: the next command begins with output."""
         if self._callers and not self._asking and not self._closed and self._core().state.phase == Phase.RUNNING:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._due)
 
@@ -165,7 +167,7 @@ class InputWatch:
         return Awaited(_kind(answer.what, answer.because, core), answer.because, _prompt(core))
 
     def _may_be_at_prompt(self, because: Because) -> bool:
-        """Whether the shell itself stands in its line editor, and not known to be in `read -e`."""
+        """Whether the shell itself is in its line editor, and not known to be in `read -e`."""
         shell = because.pid is not None and because.pid == self._core().state.pid
         return shell and not because.canonical and self._hooks.in_editor() and not self._hooks.reads_in_editor
 
@@ -179,7 +181,7 @@ class Caller:
 
     @property
     def awaited(self) -> Awaited | None:
-        """What the program waits for, as far as it was found out since this caller began to wait."""
+        """What the program waits for, if that was found out since this caller began to wait."""
         return self._watch.answered_since(self._began)
 
     def end(self) -> None:
@@ -187,7 +189,7 @@ class Caller:
 
 
 def _kind(what: Awaiting, because: Because, core: TerminalCore) -> Awaiting:
-    """A line editor reads keys to make a line. It asks for pastes in brackets, or is a library that is known."""
+    """Whether a line editor reads the keys. It asks for bracketed pastes, or is a known library."""
     screen = core.screen
     if what != "key" or screen is None or screen.alt_screen:
         return what
@@ -200,5 +202,5 @@ def _prompt(core: TerminalCore) -> str:
         return ""
     caret = screen.cursor
     lines = screen.lines()[: caret.row + 1]
-    lines[-1] = take(lines[-1], caret.col)  # what stands behind it is older
+    lines[-1] = take(lines[-1], caret.col)  # older lines are below the cursor
     return next((line for line in reversed(lines) if line.strip()), "").strip()

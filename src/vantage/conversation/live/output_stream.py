@@ -31,7 +31,7 @@ class OutputStream:
         self._throttle = Throttle(self._tell, interval_s)
         self._block_id = ""
         self._told = self._end = 0
-        """Up to where the block's output was told, and how far it goes."""
+        """The bytes of the block's output that were published, and where the output ends."""
 
     def printed(self, block: Block, end: int) -> None:
         """The spool has grown while a command runs."""
@@ -63,7 +63,7 @@ class OutputStream:
         try:
             data = self._read(start, self._end)
         except (OSError, Unavailable):
-            return  # no descriptor is left, say: it is told with what is printed next, and is in the spool anyway
+            return  # no descriptor is left, say: it comes with the next output, and is in the spool
         skipped = 0 if start == self._told else continued(data)
         told = start + len(data) - unfinished(data)
         self._told = told

@@ -1,4 +1,4 @@
-"""The cursor that a terminal's last verb returned, where a wait without a cursor begins. It survives a kill."""
+"""The cursor that a terminal's last verb returned, where a wait without a cursor begins. It is kept in a file."""
 
 import contextlib
 from pathlib import Path
@@ -8,7 +8,7 @@ from vantage.conversation.store.files.open_files import OpenFiles
 from vantage.errors import Unavailable
 
 SIZE = 21
-"""Bytes of the file. It always has as many, so that a shorter number leaves no rest of a longer one."""
+"""Bytes of the file. The length is fixed, so that a shorter number leaves no digits of a longer one."""
 
 
 class Position:
@@ -27,7 +27,7 @@ class Position:
     def cursor(self, cursor: int) -> None:
         if cursor != self._cursor:
             self._cursor = cursor
-            # One write into the page cache, a few µs. It is there after a kill; a full disk costs only the position.
+            # One write into the page cache, a few µs. A kill does not lose it; a full disk costs only the position.
             with contextlib.suppress(OSError, Unavailable):
                 self._file.write(b"%0*d\n" % (SIZE - 1, cursor), 0)
 

@@ -1,7 +1,8 @@
-"""Derives what the PTY host has written, in slices, so that other conversations get their turn.
+"""Derives what the PTY host has written, in slices, between which the event loop serves other conversations.
 
-The derivation is ahead of its checkpoint. After an error nothing may be built on it: it is thrown away and made again
-from the last checkpoint. An error never leaves this module, because the host's connection serves all conversations.
+The derivation is ahead of its checkpoint. After an error it is discarded and made again from the last checkpoint,
+because nothing may be built on it. An error never leaves this module, because the host's connection serves all
+conversations.
 """
 
 import asyncio
@@ -21,21 +22,21 @@ RETRY_S = 1.0
 MAX_RETRY_S = 60.0
 TURN_BYTES = 1024
 TURN_S = 0.01
-"""Bytes of text, or seconds, after which the event loop gets its turn."""
+"""Bytes of text, or seconds, after which the event loop runs other tasks."""
 
 _log = logging.getLogger(__name__)
 
 
 class Phase(Enum):
     CURRENT = auto()
-    """Everything that the host has told is derived."""
+    """Everything that the host has written is derived."""
     DERIVING = auto()
     FAILED = auto()
-    """A retry is due. What is known is current, and may be ahead of the files."""
+    """A retry is due. The known state is current, and may be ahead of the files."""
     REDERIVING = auto()
-    """The derivation was made again from a checkpoint: what is known is the past."""
+    """Re-deriving from a checkpoint: the known state is of the past."""
     FAILED_AGAIN = auto()
-    """A retry is due, and what is known is the past."""
+    """A retry is due, and the known state is of the past."""
     CLOSED = auto()
 
 
@@ -50,33 +51,50 @@ class Happening(Enum):
     CLOSED = auto()
 
 
-TRANSITIONS: dict[tuple[Phase, Happening], Phase] = {
-    (Phase.CURRENT, Happening.BEGAN): Phase.DERIVING,
-    (Phase.CURRENT, Happening.ENDED): Phase.CURRENT,
-    (Phase.CURRENT, Happening.FAILED): Phase.FAILED,
-    (Phase.DERIVING, Happening.BEGAN): Phase.DERIVING,
-    (Phase.DERIVING, Happening.ENDED): Phase.CURRENT,
-    (Phase.DERIVING, Happening.FAILED): Phase.FAILED,
-    (Phase.CURRENT, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.DERIVING, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.FAILED, Happening.FAILED): Phase.FAILED,
-    (Phase.FAILED, Happening.RESTARTED): Phase.REDERIVING,
-    (Phase.REDERIVING, Happening.BEGAN): Phase.REDERIVING,
-    (Phase.REDERIVING, Happening.ENDED): Phase.CURRENT,
-    (Phase.REDERIVING, Happening.FAILED): Phase.FAILED_AGAIN,
-    (Phase.FAILED_AGAIN, Happening.FAILED): Phase.FAILED_AGAIN,
-    (Phase.FAILED_AGAIN, Happening.RESTARTED): Phase.REDERIVING,
-    **{(phase, Happening.CLOSED): Phase.CLOSED for phase in Phase},
+TRANSITIONS: dict[Phase, dict[Happening, Phase]] = {
+    Phase.CURRENT: {
+        Happening.BEGAN: Phase.DERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.DERIVING: {
+        Happening.BEGAN: Phase.DERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.FAILED: {
+        Happening.FAILED: Phase.FAILED,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.REDERIVING: {
+        Happening.BEGAN: Phase.REDERIVING,
+        Happening.ENDED: Phase.CURRENT,
+        Happening.FAILED: Phase.FAILED_AGAIN,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.FAILED_AGAIN: {
+        Happening.FAILED: Phase.FAILED_AGAIN,
+        Happening.RESTARTED: Phase.REDERIVING,
+        Happening.CLOSED: Phase.CLOSED,
+    },
+    Phase.CLOSED: {Happening.CLOSED: Phase.CLOSED},
 }
+"""The diagram in docs/architecture.md is made from this table."""
 _RETRY_DUE = (Phase.FAILED, Phase.FAILED_AGAIN)
 _STALE = (Phase.REDERIVING, Phase.FAILED_AGAIN)
 
 
 def after(phase: Phase, happening: Happening) -> Phase:
-    try:
-        return TRANSITIONS[phase, happening]
-    except KeyError:
-        raise RuntimeError(f"a pump that is {phase.name} cannot take {happening.name}") from None
+    row = TRANSITIONS[phase]
+    if happening not in row:
+        expected = ", ".join(each.name for each in row)
+        raise RuntimeError(f"{happening.name} while the pump is {phase.name}: expected {expected}")
+    return row[happening]
 
 
 def retry_delay(failures: int) -> float:
@@ -97,8 +115,8 @@ class Pump:
     ) -> None:
         """`derive(draw, background)` makes a derivation from the last checkpoint, with a screen or without one.
 
-        `handle` gets every step, `wake` is called after changes, `undrawn` when what was derived has no screen.
-        `ahead` learns how fast it goes.
+        `handle` gets every step, `wake` is called after changes, `undrawn` when output was derived without a screen.
+        `ahead` measures how fast deriving is.
         """
         self.phase = Phase.CURRENT
         self.held_up = ""
@@ -111,25 +129,25 @@ class Pump:
         self._ahead = ahead
         self._loop = asyncio.get_running_loop()
         self._target = self._aim = (0, 0)
-        """Length of raw output and journal: as the host told, and as far as `_steps` goes."""
+        """Lengths of raw output and journal: as the host last said, and up to which `_steps` derives."""
         self._steps: Iterator[Step] | None = None
         self._draws = True
-        """Whether the derivation has a screen: it has none after an error that may have been the emulator's."""
+        """Whether the derivation has a screen. It has none after an error that may have been the emulator's."""
         self._failures = 0
         self._retry: asyncio.TimerHandle | None = None
         self._returning: list[asyncio.Future[None]] = []
-        """Callers that wait until the past has been derived again."""
+        """Callers that wait until re-deriving has caught up."""
         self._working: set[asyncio.Future[None]] = set()
         self.derivation = derive(self._draws, self.in_background)
 
     @property
     def stale(self) -> bool:
-        """Whether what is known is the past."""
+        """Whether the known state is of the past."""
         return self.phase in _STALE
 
     @property
     def behind(self) -> bool:
-        """Whether something that the host has told is not derived yet."""
+        """Whether the host has written something that is not derived yet."""
         return self._steps is not None or self.derivation.behind(*self._target)
 
     @property
@@ -138,15 +156,15 @@ class Pump:
         return self._steps is not None
 
     def aim(self, offset: int, journal: int) -> None:
-        """The files are so long now."""
+        """Sets the lengths of the files."""
         self._target = (offset, journal)
 
     def aim_at_files(self) -> None:
-        """The files are final: no host writes them."""
+        """Sets the lengths of the files as they are: no host writes them any more."""
         self._target = self.derivation.ends
 
     async def returned(self) -> None:
-        """Until what is known is current again, or it is known that it will not be for a while."""
+        """Waits until the known state is current again, or until it is known that this will take a while."""
         if self.phase is Phase.REDERIVING:
             self._returning.append(self._loop.create_future())
             await self._returning[-1]
@@ -157,7 +175,7 @@ class Pump:
             self.run()
 
     def run(self) -> None:
-        """Derives up to the target; after a slice of a flood the event loop gets its turn first."""
+        """Derives up to the target; after a slice of a flood the event loop runs other tasks first."""
         began = time.monotonic()
         if self.phase in _RETRY_DUE or self.phase is Phase.CLOSED:
             return
@@ -198,7 +216,7 @@ class Pump:
             _log.info("%s goes on", self._name)
 
     def checkpointed(self) -> None:
-        """A checkpoint was written: earlier failures are behind it."""
+        """A checkpoint was written, so earlier failures count no more."""
         self._failures = 0
 
     # in the background
@@ -223,7 +241,7 @@ class Pump:
         self._wake()
 
     async def written(self) -> None:
-        """Until everything that is known is written."""
+        """Waits until everything known is written."""
         while self._working:
             await asyncio.wait(set(self._working))
 
@@ -232,8 +250,8 @@ class Pump:
     def _fail(self, error: Exception) -> None:
         """Schedules the derivation to be made again from the last checkpoint.
 
-        A scarce resource (disk, descriptors) is tried again soon. Any other error is ours or the emulator's: it is
-        tried without a screen at once, then less and less often.
+        A scarce resource (disk, descriptors) is retried soon. Any other error is ours or the emulator's: it is retried
+        without a screen at once, then less and less often.
         """
         self._steps = None
         if self.phase is Phase.CLOSED:
@@ -282,7 +300,7 @@ class Pump:
                 each.set_result(None)
 
     def stop(self) -> None:
-        """Derives nothing more."""
+        """Stops deriving."""
         self.phase = after(self.phase, Happening.CLOSED)
         self._steps = None
         self._answer_returning()

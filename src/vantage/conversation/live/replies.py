@@ -1,6 +1,7 @@
 """Writes what a terminal answers to its programs: replies to queries, and the cancellation of incomplete commands.
 
-A reply is written only while the program that asked can still read it. A line editor would take it for typed keys.
+A reply is written only while the program that sent the query can still read it, because a line editor would take it for
+typed keys.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from vantage.ptyhost import protocol, shells
 from vantage.terminal.state import Reply, State, Step
 
 MAX_AGE_MS = 5000
-"""An older query is not answered: its program has given up, and the reply would be typed into another one."""
+"""Seconds. An older query is not answered: its program has given up, and another one would read the reply."""
 
 
 class Replies:
@@ -38,7 +39,9 @@ class Replies:
             return  # the shell, or its host, has ended: there is no program to answer
 
     async def _reply(self, host: HostClient, reply: Reply) -> None:
-        """A shell that asked while it started may read the reply at its first prompt, if its editor reads replies."""
+        """The shell sent the query while it started: it may read the reply at its first prompt, if its editor reads
+        replies.
+        """
         state = self._state()
         by_shell = reply.phase == "starting" and state.kind in shells.READ_ANSWERS
         still = state.phase in (("starting", "prompting", "idle") if by_shell else (reply.phase,))
@@ -48,7 +51,7 @@ class Replies:
         await host.request("reply", terminal=self._terminal, query=reply.query, data=data, by_shell=by_shell)
 
     def cancel(self, host: HostClient) -> None:
-        """Cancels a command that is incomplete: the shell asks for the rest, and there is none."""
+        """Cancels an incomplete command: the shell waits for the rest of it, and there is none."""
         host.ask("journal", terminal=self._terminal, record={"t": "cancel"}).add_done_callback(_retrieve)
         if keys := shells.CANCEL[self._state().kind]:
             data = protocol.encode_data(keys)

@@ -16,7 +16,7 @@ class Retention:
         self._ask = ask
 
     def checkpointed(self, derivation: Derivation) -> None:
-        """A checkpoint was written, so that what is older than the one before may go."""
+        """A checkpoint was written, so output before the previous one may be dropped."""
         if derivation.terminal.raw > self.limit and not self.dropping:
             self.dropping = True
             self._tasks.begin(self._drop(derivation))

@@ -18,7 +18,7 @@ LOOK_WITHIN_S = 1.0
 
 
 class Sample:
-    """What was last seen of the terminal's settings and its foreground process."""
+    """The last sample of the terminal's settings and its foreground process."""
 
     def __init__(self, answer: dict[str, Any] | None = None) -> None:
         answer = answer or {}
@@ -93,7 +93,7 @@ class Sampler:
             if (again := self._sampled(answer)) is not None:
                 asyncio.get_running_loop().call_later(again, self.soon, 0)
         except HostSilent:
-            pass  # the last sample is the best that is known
+            pass  # the last sample is the best there is
         except VantageError:  # the shell may have ended just now
             self.sample = Sample()
         finally:

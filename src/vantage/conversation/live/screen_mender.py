@@ -1,4 +1,6 @@
-"""Draws a terminal's screen anew after its engine failed. Everything else of the terminal goes on without a screen."""
+"""Draws a terminal's screen anew after its engine failed. Everything else of the terminal continues without a
+screen.
+"""
 
 import asyncio
 import logging
@@ -8,7 +10,7 @@ from vantage.conversation.live.pump import Pump, retry_delay
 from vantage.conversation.live.screen_recorder import ScreenRecorder
 
 MAX_REDRAWS = 2
-"""Redraws in a row from the output. A screen that cannot be looked at after those starts empty."""
+"""How often in a row the screen is drawn again from the output. After that, a screen that still fails starts empty."""
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +25,7 @@ class ScreenMender:
         self._closed = False
 
     def failed(self, error: Exception) -> None:
-        """The screen cannot be looked at."""
+        """The engine failed while the screen was read."""
         terminal = self._pump().derivation.terminal
         if terminal.screen_as_it_is is None or self._closed:
             return
@@ -45,7 +47,7 @@ class ScreenMender:
             self._recorder().changed(prompt=True)
 
     def checkpointed(self) -> None:
-        """A checkpoint was written; with a screen in it, earlier failures are behind it."""
+        """A checkpoint was written; if a screen is in it, earlier failures count no more."""
         if self._pump().derivation.terminal.screen_as_it_is is not None:
             self._failures = 0
 

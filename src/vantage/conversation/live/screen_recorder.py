@@ -23,7 +23,7 @@ from vantage.terminal.screen.frames import Deltas, RowText, ScreenDelta, ScreenS
 
 SNAPSHOT_MS = 250
 SETTLE_S = 0.02
-"""A change is not drawn on the spot: more of it may be on its way."""
+"""Seconds between a change and its delta, because more of the change may follow."""
 RETRY_S = 1.0
 
 
@@ -58,7 +58,7 @@ class ScreenRecorder:
         return self._records().count
 
     def follow(self, terminal: TerminalCore) -> None:
-        """From now on this terminal is the one. It is followed from its first change on."""
+        """Records this terminal from now on. It is followed from its first change."""
         self._terminal = terminal
         self._deltas = None
 
@@ -77,7 +77,7 @@ class ScreenRecorder:
         self._timer = None
         try:
             self.flush()
-        except (Unavailable, OSError):  # a full disk. What was taken is lost to followers: the next one has every row
+        except (Unavailable, OSError):  # a full disk. Followers miss this delta: the next one has every row
             self._deltas = None
             self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._draw)
             return
@@ -90,7 +90,7 @@ class ScreenRecorder:
             self._flush(force=force)
         except (VantageError, OSError):
             raise
-        except Exception as error:  # whatever the emulator could not take
+        except Exception as error:  # whatever error the emulator raised
             self._deltas = None
             self._failed(error)
             raise Unavailable("the screen could not be read", hint="it is drawn anew: try again in a moment") from error
@@ -139,11 +139,11 @@ class ScreenRecorder:
         return self._log
 
     def read(self, cursor: int, limit: int) -> list[dict[str, Any]]:
-        """Deltas behind a number of records."""
+        """The deltas after a number of records."""
         return self._records().read(cursor, limit)
 
     def since(self, cursor: int) -> ScreenDelta | None:
-        """All that changed behind a number of records, as one delta; None when it is too long ago to tell."""
+        """All changes after a number of records as one delta; None when they are too old to tell."""
         self.flush(force=True)
         if self._deltas is None or not self._first or cursor < self._first:
             return None
@@ -163,7 +163,7 @@ def _steady_ms() -> int:
 
 
 def _whole(snapshot: ScreenSnapshot, conversation_id: str) -> ScreenDelta:
-    """A snapshot as a delta from anything."""
+    """A snapshot as a delta that applies to any screen."""
     return snapshot.delta(range(snapshot.rows_count), conversation_id)
 
 

@@ -1,7 +1,7 @@
 """A conversation's terminal, live: what its host writes is derived at once, and waiters are woken.
 
-The files are the truth: a live terminal that dies with its process is picked up by the next one at the last checkpoint.
-Nothing here decides what an agent may do; that is `verbs`.
+The files are the truth: when this process dies, the next one resumes at the last checkpoint. Nothing here decides what
+an agent may do; that is `verbs`.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from vantage.terminal.state import State, Step
 class LiveTerminal:
     """Wires the objects of one terminal together. Each of them has its own module.
 
-    Half of its methods are what verbs ask about the terminal in one line each, hence their number.
+    Half of its methods answer one question of a verb in one line each, hence their number.
     """
 
     def __init__(
@@ -141,14 +141,14 @@ class LiveTerminal:
         try:
             screen = self.terminal.screen
             title = screen.title if screen is not None else ""
-        except Exception as error:  # noqa: BLE001 -- a list of many conversations has the others
+        except Exception as error:  # noqa: BLE001 -- an error of one terminal must not hide the others of a list
             self._mender.failed(error)
             return ""
         return title
 
     @property
     def stalled(self) -> str | None:
-        """Why output is not taken now; it waits, and nothing is lost."""
+        """Why output is not derived now. It waits, and nothing is lost."""
         silent = "the PTY host does not answer" if self.link.silent else None
         return self.link.stalled or self.pump.held_up or silent
 
@@ -179,14 +179,14 @@ class LiveTerminal:
         return self.derivation.blocks.count >= seq
 
     def remember_size(self, cols: int, rows: int) -> None:
-        """The size that a fresh shell gets."""
+        """The size for a fresh shell."""
         self.settings = msgspec.structs.replace(self.settings, cols=cols, rows=rows)
         self.folder.write_settings(self.settings)
 
     # the host
 
     async def attach(self) -> None:
-        """Joins the terminal where it is: what happened meanwhile is derived before this returns."""
+        """Attaches to the terminal: what happened meanwhile is derived before this returns."""
         answer = await self.link.attach(self._read_ahead.begin(self.terminal.raw))
         self._replies.answered = answer["answered"]
         self.pump.aim(answer["offset"], answer["journal"])
@@ -195,7 +195,9 @@ class LiveTerminal:
             self._replies.cancel(await self.link.host())
 
     async def join_host(self) -> None:
-        """Everything that happened is known. Only a living shell needs a host: without one the files are final."""
+        """Waits until everything that happened is known. Only a living shell needs a host: without one the files are
+        final.
+        """
         if not self.link.attached:
             self.pump.aim_at_files()
             await self._caught_up()
@@ -204,7 +206,7 @@ class LiveTerminal:
         await self.pump.returned()
 
     async def refresh(self) -> None:
-        """As `join_host`, for reading: a host that does not answer is not waited for."""
+        """As `join_host`, for reading: does not wait for a host that does not answer."""
         if self.link.attached and self.link.silent:
             return
         try:
@@ -284,7 +286,7 @@ class LiveTerminal:
         await self.pump.written()
 
     async def close(self) -> None:
-        """Leaves the terminal as it is: its shell lives on in the host."""
+        """Leaves the terminal. Its shell lives on in the host."""
         self._closed = True
         self.pump.stop()
         self.waiters.close()

@@ -1,7 +1,7 @@
-"""Callers that wait for something to become true of a terminal.
+"""Callers that wait for a condition on a terminal. Each waiter is checked after every change.
 
-Each waiter is asked after every change. While `stale` says that the terminal is being derived again from a checkpoint,
-no waiter is asked, because it would see the past.
+While `stale` says that the terminal is being derived again from a checkpoint, no waiter is checked, because it would
+see the past.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ class Waiter(Protocol):
         """Whether the wait is over."""
 
     def give_up(self) -> None:
-        """The terminal is left: no further change will be seen."""
+        """The terminal is closed: no further change will be seen."""
 
 
 class Waiters:
@@ -23,7 +23,7 @@ class Waiters:
         self._waiting: list[Waiter] = []
 
     async def until(self, holds: Callable[[], bool], timeout: float | None = None) -> bool:
-        """Returns True once `holds()` is true, False when the timeout is over or the terminal is left."""
+        """Returns True once `holds()` is true, False when the timeout is over or the terminal is closed."""
         if holds():
             return True
         waiter = _Until(holds)
@@ -65,7 +65,7 @@ class _Until:
             try:
                 if self._holds():
                     self.future.set_result(True)
-            except Exception as error:  # noqa: BLE001 -- it is this waiter's; the terminal and other waiters go on
+            except Exception as error:  # noqa: BLE001 -- the error belongs to this waiter; the terminal and other waiters continue
                 self.future.set_exception(error)
         return self.future.done()
 

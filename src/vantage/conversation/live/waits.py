@@ -1,8 +1,7 @@
-"""Waiting: a condition over a live terminal, woken by its bytes, never by a clock of its own.
+"""Waiting: a condition on a live terminal, checked when its state changes, never by polling.
 
-A wait also ends when the program waits for input: then nothing would happen until something is typed.
-
-A wait looks at everything from its cursor on exactly once; what it did not match is there for the next one.
+A wait also ends when the program waits for input: then nothing would happen until something is typed. A wait looks at
+all output from its cursor exactly once; what it did not match is left for the next wait.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ TAIL_BYTES = 16 * 1024
 
 
 def _scan(stream: Stream, read: Callable[[int, int], bytes], end: int) -> None:
-    """Has a search look at everything up to `end` that it has not looked at."""
+    """Makes a search look at everything up to `end` that it has not looked at."""
     while stream.found is None and stream.search.at < end:
         at = stream.search.at
         upto = min(at + stream.search.window, end)
@@ -30,7 +29,10 @@ def _scan(stream: Stream, read: Callable[[int, int], bytes], end: int) -> None:
 
 
 class Wait:
-    """One wait on one terminal. It is its own view of the terminal."""
+    """One wait on one terminal, and the view of the terminal that its condition reads.
+
+    It has more than 20 methods, because the view is a method for each fact that a condition can ask for.
+    """
 
     def __init__(
         self,
@@ -44,9 +46,11 @@ class Wait:
         across: Condition | None = None,
         unseen: str = "",
     ) -> None:
-        """`echo` covers the echo of the input that the wait follows. `across` is the same condition once more: it
-        looks at what is covered too, and counts where it matches past the echo. `unseen` is how the line begins that
-        shows the command on the main screen: a wait for what the command shows does not look there.
+        """`echo` covers the echo of the input that the wait follows.
+
+        `across` is the same condition once more: it also looks at what is covered, and counts if it matches past the
+        echo. `unseen` is how the line begins that shows the command on the main screen: a wait for what the command
+        shows does not look there.
         """
         self.live = live
         self.condition = condition
@@ -54,13 +58,13 @@ class Wait:
         self.reason = "timeout"
         self.fired: Condition | None = None
         self.awaited: Awaited | None = None
-        """What the program waits for, when that has ended the wait or was known at its end."""
+        """What the program waits for, if that ended the wait or was known at its end."""
         self._limit = None if most is None else start + most
         self._echo = echo
         self._unseen = unseen
         self._over = over
         self._ends = ends
-        """Whether the end of what is waited on ends the wait."""
+        """Whether the end of the awaited command or shell ends the wait."""
         self._began = time.monotonic()
         self._future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._timer: asyncio.TimerHandle | None = None
@@ -97,7 +101,7 @@ class Wait:
         return self.fired
 
     async def _catch_up(self) -> None:
-        """Through a long past in windows, so that others get their turn."""
+        """Searches a long past in windows, between which other tasks run."""
         while any(
             stream.found is None and self.cursor - stream.search.at > stream.search.window for stream in self._searches
         ):
@@ -114,7 +118,7 @@ class Wait:
             return True
         try:
             over = self._check()
-        except Exception as error:  # noqa: BLE001 -- it is this wait's; the terminal and other waits go on
+        except Exception as error:  # noqa: BLE001 -- the error belongs to this wait; the terminal and other waits continue
             self._future.set_exception(error)
             return True
         if over:
@@ -157,11 +161,11 @@ class Wait:
         return False
 
     def _falls_silent(self) -> bool:
-        """Whether silence is waited for and still has to last: a program that waits for input is silent."""
+        """Whether the condition is silence that must last longer: a program that waits for input is silent."""
         return bool(self._quiet) and self.quiet_for() < max(self._quiet)
 
     def _finished(self) -> bool:
-        """Nothing more will come from what is waited on."""
+        """Nothing more will come from the awaited command or shell."""
         phase = self.live.state.phase
         return phase == "exited" or (self._ends and phase == "idle" and self._over())
 
@@ -221,7 +225,7 @@ class Wait:
         return self._text[1]
 
     def _seen_lines(self, screen: Screen) -> list[str]:
-        """The screen's rows; without those of the command, if its line is on it."""
+        """The screen's rows; without those of the command's own line, if that is on it."""
         rows = screen.rows()
         if not self._unseen or screen.alt_screen:
             return [row.text for row in rows]

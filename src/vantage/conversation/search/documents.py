@@ -1,7 +1,7 @@
 """What of a conversation can be searched: its rows, each in pieces of text.
 
 The events are grouped into rows as a timeline groups them, so a hit names the event that its row begins with. An entry
-is written again when more comes to it (a message that streams, a call that ends): the index depends on the log, not on
+is written again when it changes (a message that streams, a call that ends), so the index depends on the log, not on
 when the log was read. It depends on no presenter either, because the text is taken from the events.
 """
 
@@ -20,12 +20,12 @@ from vantage.timeline.calls import answer, arguments
 from vantage.timeline.grouping import EntryKind, Grouping, Open
 
 MAX_TEXT = 1 << 20
-"""Of one entry that is indexed, in characters (bytes, of a command's output): its first half and its last."""
+"""How much of one entry is indexed, in characters (bytes, for a command's output): its first half and its last."""
 OUTPUT_PIECE = 8 << 10
 MESSAGE_PIECE = 64 << 10
 """Words of a query must be in the same piece, or in it and the entry's head."""
 MAX_HEAD = 1000
-"""Characters of a command or call that count as said over its output too."""
+"""Characters of a command or call whose words also count as words of its output."""
 _MAX_OPEN = 1000
 _LONGEST_LINE = 64 << 10
 _FAR = 1 << 62
@@ -107,7 +107,7 @@ State = Open[Entry]
 
 
 class Document(NamedTuple):
-    """A piece of an entry: what the index knows by a number."""
+    """A piece of an entry. The index knows it by a number."""
 
     part: int
     kind: str
@@ -139,13 +139,13 @@ class Collector:
 
 
 def _call(tool: str, args: Json) -> str:
-    """A call in words: the tool, and what it was given."""
+    """A call in words: the tool and its arguments."""
     named, raw = arguments(args)
     return _short(f"{tool} {_said(named or raw)}".strip())
 
 
 def _said(value: Json) -> str:
-    """A value with its texts as they are, not as JSON would quote them."""
+    """A value with its texts unquoted, unlike JSON."""
     if isinstance(value, dict):
         return "\n".join(f"{key}: {_said(each)}" for key, each in value.items())
     if isinstance(value, list):
@@ -184,7 +184,7 @@ def documents(entry: Entry, spool: Source) -> Iterator[Document]:
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
-    """Text in pieces of whole lines, as far as lines are no longer than a piece."""
+    """Text in pieces of whole lines, except for lines that are longer than a piece."""
     at = 0
     while at < len(text):
         end = at + size

@@ -30,15 +30,15 @@ from vantage.events import decode_event
 from vantage.terminal.output.blocks import ByteRange
 
 TIMEOUT_S = 2.0
-"""A search waits so long for the index to catch up; then it answers with what is indexed, and says so in `behind`."""
+"""How long a search waits for the index to catch up. Then it answers with what is indexed, and says so in `behind`."""
 STEP = 256 << 10
 """Bytes of a log that are read in one step; other searches are answered between steps."""
 STEP_OUTPUT = 1 << 20
 """Bytes of commands' output that are indexed in one step; the last command may exceed it."""
 KEEP_UP_S = 30.0
-"""The index is brought up to date this often without a search, so that a search finds little left to read."""
+"""Seconds between two updates of the index without a search, so that a search has little left to read."""
 EXAMINED = 10_000
-"""Texts that one search compares at most; `next` continues from there."""
+"""How many texts one search compares at most; `next` continues from there."""
 MAX_HITS = 500
 _BLOCKS_READ = 1 << 14
 _LOG = ConversationFolder(Path()).events.name
@@ -79,12 +79,12 @@ class SearchIndex:
         self._pass: asyncio.Task[None] | None = None
         self._keeping_up: asyncio.Task[None] | None = None
         self._wanted = self._done = 0
-        """How many calls of `catch_up` were made, and up to which of them the index is up to date."""
+        """How many calls of `catch_up` were made, and which of them the index has done."""
         self._made = 0
         """How often the database was created again."""
         self._closed = False
         self.rebuilt = ""
-        """Why the index was created again, if it was."""
+        """Why the index was created again; empty if it was not."""
 
     # the interface
 
@@ -137,7 +137,7 @@ class SearchIndex:
             self._done = wish
 
     def keep_up(self) -> None:
-        """Brings the index up to date from now on, also without searches."""
+        """Keeps the index up to date from now on, also without searches."""
         self._keeping_up = asyncio.get_running_loop().create_task(self._keep_up())
 
     async def _keep_up(self) -> None:
@@ -225,7 +225,7 @@ class SearchIndex:
         try:
             return self._take_in(folder, settings)
         except OSError:
-            return False  # opening the conversation reports it; what is indexed of it is still found
+            return False  # opening the conversation reports it; its indexed part is still found
 
     def _take_in(self, folder: ConversationFolder, settings: Settings) -> bool:
         store, conversation_id, epoch = self._store, settings.id, settings.epoch

@@ -1,7 +1,8 @@
-"""A query: words and phrases, found as they stand, in any place of a text.
+"""A query: words and phrases, found literally anywhere in a text. Case does not matter, and a line end counts as a
+space.
 
-Upper and lower case are the same, a line end is a space. A word is found inside longer ones: people look for parts of
-paths, of identifiers, of numbers. Nothing in a query is an operator, so no query is wrong.
+A word is found inside longer ones: people look for parts of paths, of identifiers, of numbers. Nothing in a query is an
+operator, so no query is wrong.
 """
 
 import re
@@ -12,20 +13,20 @@ import msgspec
 from vantage.text.sanitize import sanitize
 
 GRAM = 3
-"""Characters of an entry of the index. Shorter words are looked for in the texts themselves."""
+"""Characters of an entry of the index. Shorter words are searched in the texts themselves."""
 MAX_GRAMS = 48
-"""That are looked up for a query: more of them exclude hardly anything that these do not."""
+"""How many triples of a query are looked up: further ones would exclude hardly anything more."""
 SNIPPET = 240
 SNIPPET_LINES = 3
 _BEFORE = 60
 """Characters shown before the first match, at most."""
 _OCCURRENCES = 64
-"""Of a word, that are weighed for the best place to show."""
+"""How many occurrences of a word are weighed to choose the excerpt."""
 _TERM = re.compile(r'"([^"]*)(?:"|\Z)|(\S+)')
 
 
 def plain(text: str) -> str:
-    """Text as it is compared, character for character: `plain(text)[n]` is `text[n]`."""
+    """Text in the form in which it is compared, character for character: `plain(text)[n]` is `text[n]`."""
     lower = text.lower()
     if len(lower) != len(text):  # İ is two characters in lower case
         lower = "".join([small if len(small := char.lower()) == 1 else char for char in text])
@@ -46,20 +47,20 @@ class Snippet(NamedTuple):
 
 
 class Query:
-    """Words, each of which must be there; what stands between quotes is one of them, with its spaces."""
+    """Words that must all occur. A quoted phrase counts as one word, with its spaces."""
 
     def __init__(self, text: str) -> None:
         found = [(match[1] or "").strip() or match[0] for match in _TERM.finditer(sanitize(text))]
         self.words = list(dict.fromkeys(map(plain, found)))
 
     def grams(self) -> str | None:
-        """The query in the index's own language; nothing when all words are too short for it."""
+        """The query in the index's own language; empty when all words are too short for the index."""
         grams = dict.fromkeys(word[at : at + GRAM] for word in self.words for at in range(len(word) - GRAM + 1))
         quoted = ['"' + gram.replace('"', '""') + '"' for gram in [*grams][:MAX_GRAMS]]
         return " ".join(quoted) or None
 
     def matches(self, text: str, head: str = "") -> bool:
-        """Whether every word is in a text or in what stands over it, and one at least in the text."""
+        """Whether every word is in the text or in its head, and at least one in the text."""
         return self.are_in(plain(text), head)
 
     def are_in(self, lower: str, head: str = "") -> bool:
@@ -73,9 +74,9 @@ class Query:
         return all(found or word in head for found, word in zip(here, self.words, strict=True))
 
     def snippet(self, text: str, lower: str | None = None) -> Snippet:
-        """The part of a text that has most of the words, a few lines of it, and where they are in it.
+        """The excerpt of a text that has most of the words, a few lines long, and where they are in it.
 
-        `lower` is `plain(text)`, where the caller has it already.
+        `lower` is `plain(text)`, if the caller has it already.
         """
         lower = plain(text) if lower is None else lower
         places = sorted([(at, len(word), word) for word in self.words for at in _places(lower, word)])
@@ -98,7 +99,7 @@ def _places(text: str, word: str) -> list[int]:
 
 
 def _best(places: list[tuple[int, int, str]]) -> int:
-    """Where most different words are close together; the first such place."""
+    """The first place where most of the different words are close together."""
     best, most = places[0][0], 0
     if len({word for _, _, word in places}) == 1:
         return best

@@ -1,7 +1,7 @@
 """The database of the search index: documents, their texts, and the triples of characters in them.
 
 FTS5's trigrams find any part of a path or an identifier, which an index of words does not. The texts are kept and
-compared afterwards, so the index holds no positions (`detail=none`): with them it would be six times as large.
+compared afterwards, so the index holds no positions (`detail=none`), which would make it six times as large.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from vantage.errors import InputError
 from vantage.terminal.output.reading import Source
 
 VERSION = 2
-"""The version of the tables. A database of another version is created again."""
+"""The version of the tables. A database of another version is replaced."""
 
 _TABLES = f"""
 BEGIN;
@@ -190,7 +190,7 @@ class SearchStore:
         self._database.execute("UPDATE conversations SET gone = 1 WHERE id = ?", (conversation_id,))
 
     def sweep(self) -> bool:
-        """Deletes a part of the documents of forgotten conversations. True: there are more."""
+        """Deletes a part of the documents of forgotten conversations. Returns whether there are more."""
         row = self._database.execute("SELECT number FROM conversations WHERE gone LIMIT 1").fetchone()
         if row is None:
             return False
@@ -202,7 +202,7 @@ class SearchStore:
     # documents
 
     def write(self, number: int, entry: Entry, spool: Source) -> None:
-        """Writes an entry, in place of its earlier state."""
+        """Writes an entry, replacing its earlier state."""
         self._remove("conversation = ? AND begin = ?", (number, entry.begin))
         for document in documents(entry, spool):
             self._insert(number, entry, document)
@@ -221,7 +221,7 @@ class SearchStore:
         database.execute("INSERT INTO grams (rowid, text) VALUES (?, ?)", (added, _indexed(head, document.text)))
 
     def _remove(self, where: str, values: tuple[int, ...], limit: int = -1) -> int:
-        """Deletes documents, heads last. FTS5 deletes an entry by the text that it was added with."""
+        """Deletes documents, heads last. FTS5 needs the text that an entry was added with."""
         database = self._database
         found = database.execute(
             "SELECT id, conversation, begin, part FROM documents"  # noqa: S608
@@ -246,7 +246,7 @@ class SearchStore:
             raise sqlite3.DatabaseError(f"the text of {document} cannot be read: {error}") from error
 
     def head(self, number: int, begin: int) -> str:
-        """The head over an output: the command, or the call."""
+        """The head of an output: the command, or the call."""
         row = self._database.execute(
             "SELECT id FROM documents"
             " WHERE conversation = ? AND begin = ? AND part = 0 AND kind IN ('tool', 'command')",
@@ -296,5 +296,5 @@ _DISK = ("disk", "full", "readonly", "locked", "unable to open")
 
 
 def is_of_disk(error: sqlite3.DatabaseError) -> bool:
-    """Whether the error comes from the disk, so that a new database would not help."""
+    """Whether the disk caused the error, so that a new database would not help."""
     return isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in _DISK)

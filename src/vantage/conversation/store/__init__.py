@@ -1,1 +1,1 @@
-"""What a conversation keeps on disk: its logs, and everything that is derived from them and can be derived again."""
+"""A conversation on disk: its logs, and everything that is derived from them and can be derived again."""

@@ -1,4 +1,4 @@
-"""Pictures of a conversation, by id: what image blocks show. Only raster images, told by their first bytes."""
+"""Pictures of a conversation, by id, for image blocks. Only raster images, recognised by their first bytes."""
 
 import base64
 import binascii
@@ -8,8 +8,8 @@ from vantage.conversation.store.conversation_folder import ConversationFolder, c
 from vantage.conversation.store.files.writing import make_directory, write_atomically
 from vantage.errors import InputError, NotFound, TooLarge
 
-MOST_BYTES = 8 << 20
-MOST_ASSETS = 1000
+MAX_BYTES = 8 << 20
+MAX_ASSETS = 1000
 
 _KINDS: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -32,13 +32,13 @@ def put_asset(folder: ConversationFolder, name: str, data_b64: str) -> Asset:
         data = base64.b64decode(data_b64, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InputError(f"data_b64 is not base64: {error}", hint="encode the file's bytes") from None
-    if len(data) > MOST_BYTES:
-        raise TooLarge(f"a picture has at most {MOST_BYTES:,} bytes, not {len(data):,}", hint="make it smaller")
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"a picture has at most {MAX_BYTES:,} bytes, not {len(data):,}", hint="make it smaller")
     asset = Asset(_media(data), data)
     make_directory(folder.assets)
     target = folder.assets / name
-    if not target.exists() and sum(1 for _ in folder.assets.iterdir()) >= MOST_ASSETS:
-        raise TooLarge(f"a conversation has at most {MOST_ASSETS} pictures", hint="use another conversation")
+    if not target.exists() and sum(1 for _ in folder.assets.iterdir()) >= MAX_ASSETS:
+        raise TooLarge(f"a conversation has at most {MAX_ASSETS} pictures", hint="use another conversation")
     write_atomically(target, data)
     return asset
 
@@ -53,7 +53,7 @@ def get_asset(folder: ConversationFolder, name: str) -> Asset:
 
 
 def _media(data: bytes) -> str:
-    """What kind of picture it is; nothing that a browser would run is one."""
+    """The media type of a picture; None for anything that a browser might run."""
     if data[:4] == _RIFF and data[8:12] == _WEBP:
         return "image/webp"
     for start, media in _KINDS:

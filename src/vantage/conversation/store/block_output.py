@@ -1,9 +1,9 @@
-"""A block's output as text. Verbs and exports use the same reading.
+"""A block's output as text, for verbs and exports alike.
 
-Most output only prints: its text is the spool's. Where a program moves the cursor, a screen of the past draws it.
+Most output only prints: its text is the spool's. If the program moves the cursor, the output is drawn on a screen of
+the past.
 """
 
-import re
 from contextlib import ExitStack, closing
 from typing import Self
 
@@ -13,18 +13,18 @@ from vantage.conversation.store.derived.covered_output import CoveredOutput
 from vantage.conversation.store.derived.replay import Replay, records_up_to
 from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.terminal.output.blocks import Block, ByteRange
+from vantage.terminal.output.marks import ANY_MARK
 from vantage.terminal.output.reading import Line, Part, Reading, Source, read_lines, read_output
 from vantage.terminal.screen.drawn_output import Own, drawn, moves
 
-_MARK = re.compile(rb"\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\)")
 LONGEST = 1 << 26
-"""Bytes of a block that are drawn as a whole. Of more, the beginning and the end are."""
+"""Bytes of a block that are drawn as a whole. Of a longer one, the beginning and the end are drawn."""
 WINDOW = 1 << 18
 """Bytes at the beginning and at the end of a block that are searched for movement."""
 _LINE = 1 << 16
 """Bytes in which the next line end is looked for."""
 _SCROLLBACK = 1 << 20
-"""Lines that may leave a screen between two looks at it."""
+"""How many lines may leave a screen between two reads of it."""
 
 
 def read_block_output(
@@ -58,7 +58,7 @@ def printed_output(spool: Source, covered: Source, block: Block, limit: int, par
 
 
 def is_drawn(covered: Source, span: ByteRange, spool: ByteRange, limit: int) -> bool:
-    """Whether output moves the cursor where text is read from it. Reading it takes a while then."""
+    """Whether the output moves the cursor, so that reading it takes a while."""
     window, folds = max(WINDOW, 8 * limit), spool.size <= 1 << 20
     if span.size <= 2 * window:
         return moves(covered(*span), folds=folds)
@@ -76,7 +76,7 @@ def drawn_lines(
     marks: list[ByteRange] | None = None,
     goes_on: bool = False,
 ) -> list[Line]:
-    """A part of the output as the screen showed it; of a very long one, its beginning and its end.
+    """A part of the output as the screen showed it; of a very long part, its beginning and its end.
 
     `marks` are those of our shells in it; without them, they are searched for. Lines that are more than `limit`
     characters from either end may be left out. `goes_on` is for a part that does not begin with its command.
@@ -103,8 +103,8 @@ class _Files:
         self._stack.close()
 
     def marks(self, raw: ByteRange) -> list[ByteRange]:
-        """Where shells' marks are, ours or others': a screen is not shown them."""
-        found = _MARK.finditer(self._covered.read(*raw))
+        """Where shells' marks are, ours or others': a screen is not fed them."""
+        found = ANY_MARK.finditer(self._covered.read(*raw))
         return [ByteRange(raw.start + mark.start(), raw.start + mark.end()) for mark in found]
 
     def lines(self, raw: ByteRange, spool: ByteRange, marks: list[ByteRange], limit: int) -> list[Line]:

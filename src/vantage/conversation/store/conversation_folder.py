@@ -14,7 +14,7 @@ _ID = re.compile(ID_PATTERN)
 
 
 def check_id(conversation_id: str, whose: str = "a conversation's") -> str:
-    """An id that is a safe file name, or an error."""
+    """The id if it is safe as a file name; raises otherwise."""
     if _ID.fullmatch(conversation_id) is None:
         raise InputError(
             f"{conversation_id[:80]!r} cannot be {whose} id",
@@ -41,7 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     read_only_displays: bool = False
     """Whether displays of read-only tokens count for what the agent is told."""
     engine: str = "auto"
-    """Which emulator draws its screens."""
+    """The engine that draws its screens."""
 
 
 class ConversationFolder:

@@ -1,6 +1,6 @@
 """A conversation's events: one line each, numbered without gaps from 1.
 
-The number of a line is the number of its event. A damaged line is read as an unknown event with what is left of it.
+The number of a line is the number of its event. A damaged line is read as an unknown event with what is readable of it.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ class _Numbered(msgspec.Struct):
 
 
 MAX_PAGE = 8 << 20
-"""Bytes of lines that are read at once: events are up to 16 MiB each, so a number of them is no limit."""
+"""Bytes of lines that are read at once. Their number would be no limit, since an event may have 16 MiB."""
 _KEPT = 1000
 """Bytes of a damaged line that are shown."""
 _strict = msgspec.json.Decoder(_Numbered).decode
@@ -34,7 +34,7 @@ _strict = msgspec.json.Decoder(_Numbered).decode
 def _number(line: bytes) -> "_Numbered | Event":
     try:
         return _strict(line)
-    except msgspec.MsgspecError:  # half of a surrogate pair, say, which only a lenient reader takes
+    except msgspec.MsgspecError:  # half of a surrogate pair, for example, which only a lenient reader takes
         with suppress(EventError):
             return decode_event(line)
     return _Numbered()
@@ -65,7 +65,7 @@ class EventLog:
         return self._log.size
 
     def append(self, events: Iterable[Event], conversation_id: str) -> list[Event]:
-        """The events as they are logged: numbered, and with a time."""
+        """The events as they are logged: with number and time."""
         numbered = [_numbered(event, self.seq + place, conversation_id) for place, event in enumerate(events, 1)]
         if numbered:
             self._log.append(b"".join(encode_event(event) + b"\n" for event in numbered))
@@ -95,11 +95,11 @@ class EventLog:
         return [_event(line, seq) for seq, line in lines]
 
     def lines(self, after: int = 0, limit: int = 1000) -> list[bytes]:
-        """The same, as they are in the file."""
+        """The same events as the bytes of the file."""
         return list(islice(self._log.from_line(after + 1), limit))
 
     def derived(self, start: int, end: int | None = None) -> int:
-        """How many events from an offset of the file on, up to another one, came from the terminal."""
+        """How many events between two offsets of the file came from the terminal."""
         return sum(_number(line).raw_offset is not None for _, line in self._log.lines(start, end))
 
     def close(self) -> None:

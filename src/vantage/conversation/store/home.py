@@ -1,6 +1,6 @@
-"""Where Vantage keeps its files, one directory per user or the one that is given, and whether it may be trusted.
+"""Where Vantage keeps its files: one directory per user, or a given one; and whether it may be trusted.
 
-Plain strings: every command looks here when it starts, and `pathlib` costs more than the look.
+Paths are plain strings: every command calls this when it starts, and `pathlib` costs more than the call.
 """
 
 import os.path
@@ -12,14 +12,14 @@ def home(environment: Mapping[str, str]) -> str:
     if stated := environment.get("VANTAGE_HOME"):
         return os.path.expanduser(stated)  # noqa: PTH111
     state = environment.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):  # noqa: PTH117 -- the XDG specification has relative ones ignored
+    if not os.path.isabs(state):  # noqa: PTH117 -- the XDG specification says to ignore relative ones
         user = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111
         state = os.path.join(user, ".local", "state")  # noqa: PTH118
     return os.path.join(state, "vantage")  # noqa: PTH118
 
 
 def specs_folder(environment: Mapping[str, str]) -> str:
-    """The folder whose render specs all conversations know."""
+    """The folder of the render specs that all conversations know."""
     return os.path.join(home(environment), "specs")  # noqa: PTH118
 
 

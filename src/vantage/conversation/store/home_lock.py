@@ -1,4 +1,4 @@
-"""The lock of a home: one process at a time has it, and its number is in the file for others to read."""
+"""The lock of a home: one process at a time has it, and writes its number into the file for others to read."""
 
 import fcntl
 import logging
@@ -10,7 +10,7 @@ from vantage.conversation.store.processes import is_running
 from vantage.errors import HomeTaken
 
 _READS, _PAUSE_S = 50, 0.02
-"""How often the holder's number is read, and how far apart: it is written just after the lock was taken."""
+"""How often the holder's number is read, and the seconds between: it is written just after the lock was taken."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class HomeLock:
         try:
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, str(os.getpid()).encode(), 0)
-        except OSError as error:  # a full disk: then a second server cannot say which process has the home
+        except OSError as error:  # a full disk: a second server then cannot say which process has the home
             _log.warning("%s cannot be written: %s", self._path, error)
 
     def _holder(self) -> str:

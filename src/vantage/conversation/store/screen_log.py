@@ -1,8 +1,8 @@
-"""`screen.jsonl`: changes of a screen, numbered from 1 for ever, the last ones of them on disk.
+"""`screen.jsonl`: changes of a screen, numbered from 1 without end, of which the last ones are on disk.
 
-The file begins with a record that has every row, so what is in it gives every later screen. When much has come since
-the last such record, another one is asked for; when that is there, everything before the one before it is dropped. So
-the file has the last `KEEP` bytes at least, and hardly more than twice as many. Each record carries its number.
+The file begins with a record that has every row, so it gives every later screen. When much was written since the last
+such record, another one is requested; once it is there, everything before the previous one is dropped. So the file has
+the last `KEEP` bytes at least, and hardly more than twice as many. Each record carries its number.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class ScreenLog:
             self._start = 1
         """The number of the first record that is kept."""
         self.count = self._start - 1 + self._log.count()
-        """The number of the last one."""
+        """The number of the last record."""
         self._whole = _Place(0, self._start)
         """The last record that has every row."""
 
@@ -55,11 +55,11 @@ class ScreenLog:
         return self._log.size - self._whole.offset > KEEP
 
     def append(self, record: bytes, *, whole: bool) -> int:
-        """A record, the JSON of an object. Returns its number."""
+        """Appends a record, the JSON of an object. Returns its number."""
         drop = self._whole if whole and self.wants_whole else None
         place = _Place(self._log.size, self.count + 1)
         if drop is not None and not drop.offset and self._log.size > 2 * KEEP:
-            drop = place  # a log that was opened: where its last record with every row is, is not known
+            drop = place  # after the log was opened, the place of its last record with every row is not known
         self._log.append(record[:-1] + b',"number":%d}\n' % place.number)
         self.count = place.number
         if whole:
@@ -69,7 +69,7 @@ class ScreenLog:
         return place.number
 
     def _drop(self, first: _Place) -> None:
-        """Everything before a record. The old file or the new one is there, whatever happens meanwhile."""
+        """Drops everything before a record. At any moment, the old file or the new one is there."""
         with self._path.open("rb") as file:
             file.seek(first.offset)
             kept = file.read()
@@ -80,7 +80,7 @@ class ScreenLog:
         self._whole = _Place(self._whole.offset - first.offset, self._whole.number)
 
     def read(self, cursor: int, limit: int) -> list[dict[str, Any]]:
-        """Records behind a number."""
+        """The records after a number."""
         if cursor + 1 < self._start:
             following = self._start - 1
             raise Gone(

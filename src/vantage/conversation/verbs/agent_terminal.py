@@ -19,7 +19,10 @@ from vantage.terminal.screen.screen import Screen
 
 
 class AgentTerminal(ABC):
-    """What a program does with one conversation's terminal. It has one method for each verb, hence their number."""
+    """What a program does with one conversation's terminal.
+
+    It has one method for each verb, hence their number.
+    """
 
     @property
     @abstractmethod
@@ -28,7 +31,7 @@ class AgentTerminal(ABC):
 
     @abstractmethod
     async def call(self, verb: Verb[PtyTerminal, P, R], params: P) -> R:
-        """Does what a verb says."""
+        """Calls a verb and returns its result."""
 
     @abstractmethod
     def screen(self) -> Screen:
@@ -87,9 +90,9 @@ class AgentTerminal(ABC):
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         max_output: int = DEFAULT_MAX_OUTPUT,
     ) -> results.Cursor:
-        """Types into what runs. Line ends of a text are Enter, as on a keyboard; bytes go as they are.
+        """Types into the running program. Line ends of a text are Enter, as on a keyboard; bytes are typed unchanged.
 
-        `wait_for` waits for the answer in the same call: what `match` of the method `wait_for` takes.
+        `wait_for` waits for the answer in the same call: it takes what `match` of the method `wait_for` takes.
         """
         what = {"data": data} if isinstance(data, str) else {"data_b64": b64encode(data).decode()}
         return await self._ask(
@@ -157,7 +160,7 @@ class AgentTerminal(ABC):
         max_bytes: int | None = None,
         max_output: int = DEFAULT_MAX_OUTPUT,
     ) -> results.Waited:
-        """Until something appears in the output or on the screen. Output after the cursor is never missed."""
+        """Waits until something appears in the output or on the screen. Output after the cursor is never missed."""
         return await self._ask(
             wait.wait_for,
             match=match,
@@ -176,7 +179,7 @@ class AgentTerminal(ABC):
     async def end_session(
         self, session_id: str | None = None, *, force: bool = False, dry_run: bool = False
     ) -> results.Ended:
-        """Ends an interactive program: politely where that is known, then harder. Says which way it took."""
+        """Ends an interactive program: politely if it is known how, then harder. The result says which way it took."""
         return await self._ask(ending.end_session, session_id=session_id, force=force, dry_run=dry_run)
 
     async def reset(self) -> results.Reset:
@@ -184,7 +187,7 @@ class AgentTerminal(ABC):
         return await self._ask(ending.reset)
 
     async def resize(self, cols: int, rows: int) -> results.Size:
-        """Gives the terminal another size."""
+        """Changes the size of the terminal."""
         return await self._ask(ending.resize, cols=cols, rows=rows)
 
     async def read_raw(self, from_offset: int = 0, max_bytes: int = MAX_READ) -> results.RawRead:
@@ -192,7 +195,7 @@ class AgentTerminal(ABC):
         return await self._ask(output.read_raw, from_offset=from_offset, max_bytes=max_bytes)
 
     async def read_spool(self, from_cursor: int = 0, max_bytes: int = 1 << 16) -> results.SpoolRead:
-        """Output as plain text from a cursor on, carriage returns and all."""
+        """Output as plain text from a cursor on, with carriage returns."""
         return await self._ask(output.read_spool, from_cursor=from_cursor, max_bytes=max_bytes)
 
     async def read_screen(
@@ -205,7 +208,7 @@ class AgentTerminal(ABC):
         cursor: bool = False,
         max_output: int = DEFAULT_MAX_OUTPUT,
     ) -> results.ScreenRead:
-        """What is on the screen, or was when the raw output had a length; only what changed `since` a delta cursor."""
+        """The screen now, or when the raw output had a length; with `since`, only what changed after a delta."""
         return await self._ask(
             screen.read_screen,
             at_offset=at_offset,
@@ -242,7 +245,9 @@ class AgentTerminal(ABC):
         regex: bool = False,
         context: int = DEFAULT_CONTEXT,
     ) -> results.BlockRead:
-        """A command's record and output; with `search` only the lines that have it, numbered, with those around."""
+        """A command's record and output; with `search` only the lines that have it, numbered, with the lines around
+        them.
+        """
         return await self._ask(
             output.read_block,
             block_id=block_id,
@@ -276,5 +281,5 @@ class LocalTerminal(AgentTerminal):
         return await verb.run(self.pty, params)
 
     def screen(self) -> Screen:
-        """The screen as it is now. It is the live one: look at it, do not feed it."""
+        """The screen as it is now. It is the live one: read it, do not feed it."""
         return self.pty.screen()

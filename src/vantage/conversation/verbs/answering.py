@@ -1,4 +1,4 @@
-"""Answers what is asked of a conversation's owner by name, with fields as they travel."""
+"""Answers requests to a conversation's owner, with a verb's name and fields as JSON values."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from vantage.errors import NotFound, did_you_mean
 
 
 async def answer(home: Home, conversation_id: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Does what a verb says, and returns the answer as it travels. Unknown fields are in its `warnings`.
+    """Calls a verb and returns its answer as JSON values. Unknown fields are in its `warnings`.
 
-    A terminal's verb takes `call_id` beside its fields: what is asked twice with the same id is done once.
+    A terminal's verb takes `call_id` beside its fields: calls with the same id are executed once.
     """
     name = name.removeprefix("pty_")
     result: Result

@@ -1,7 +1,7 @@
-"""Fields as they come in, JSON values by name, read as a verb's parameters; with what is wrong as facts.
+"""Reads JSON fields as a verb's parameters, and describes mistakes in them as facts.
 
-A field that is not known is ignored, as the contract says, and the answer names it. What is wrong with a field is found
-by comparing its value with the type, not by reading msgspec's message.
+An unknown field is ignored, as the contract says, and the answer names it. What is wrong with a field is found by
+comparing its value with the type, not by reading msgspec's message.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ def checked(params: S) -> S:
 
 
 def our_spelling(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`terminalWidth` is read as `terminal_width`, where that is a field and is not given as well."""
+    """Reads `terminalWidth` as `terminal_width`, if that is a field and is not given as well."""
     known = kind.__struct_fields__
     if all(name in known for name in fields):
         return fields
@@ -43,7 +43,7 @@ def our_spelling(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> Mappi
 
 
 def unknown_fields(kind: type[msgspec.Struct], fields: Mapping[str, Any], *extra: str) -> list[str]:
-    """A warning for each field that is not known; `extra` are known beside those of `kind`."""
+    """A warning for each unknown field; `extra` are known beside those of `kind`."""
     known = (*kind.__struct_fields__, *extra)
     return [
         f"{name!r} is not known here and was ignored: {did_you_mean(str(name), known)}"
@@ -59,7 +59,7 @@ class Problem(NamedTuple):
     expected: str
     got: str = ""
     choice: bool = False
-    """`expected` lists the words that the field takes: the hint has room for them."""
+    """`expected` lists the words that the field takes, and goes into the hint."""
 
     @property
     def message(self) -> str:
@@ -119,7 +119,7 @@ def _in_value(kind: inspect.Type, value: Any, place: str, strict: bool) -> Itera
 
 
 def _members(kind: inspect.Type) -> list[inspect.Type]:
-    """The types that a value may have, without the wrapping that carries descriptions."""
+    """The alternatives of a type, without the wrappers that carry descriptions."""
     if isinstance(kind, inspect.Metadata):
         return _members(kind.type)
     if isinstance(kind, inspect.UnionType):
@@ -128,7 +128,7 @@ def _members(kind: inspect.Type) -> list[inspect.Type]:
 
 
 def _fits(kind: inspect.Type, value: Any, strict: bool) -> bool:
-    """Whether a value has this type and is within its limits; what is in it is looked at elsewhere."""
+    """Whether a value has this type and is within its limits. Values inside it are checked elsewhere."""
     match kind:
         case inspect.IntType():
             number = _number(value, strict)
@@ -200,7 +200,7 @@ def _limits(least: float | None, most: float | None) -> str:
 
 
 def _got(value: Any, kind: inspect.Type) -> str:
-    """The value where it says something and cannot be a secret, else its type."""
+    """The value if it is informative and cannot be a secret, else its type."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):

@@ -36,7 +36,7 @@ TERMINAL_VERBS: dict[str, Verb[PtyTerminal, Any, Any]] = verb_table(
     output.read_block,
     output.search,
 )
-"""Asked for as `POST /v1/conversations/{id}/pty/{name}`, and as the MCP tool `pty_{name}`."""
+"""Requested as `POST /v1/conversations/{id}/pty/{name}`, and as the MCP tool `pty_{name}`."""
 
 CONVERSATION_VERBS: dict[str, Verb[Target, Any, Any]] = verb_table(
     life.describe,

@@ -1,8 +1,8 @@
 """What a verb is: a function from a target and typed parameters to a typed result.
 
-A verb is declared where its function is, with `@verb("One line for people.")`; its name is the function's, its
-parameters and result are read from the annotations. `table` lists the verbs. HTTP routes, MCP tools, OpenAPI, the
-Python methods and the checks of what comes in are all made from these records.
+A verb is declared at its function, with `@verb("One line for people.")`; its name is the function's, its parameters and
+result are read from the annotations. `table` lists the verbs. HTTP routes, MCP tools, OpenAPI, the Python methods and
+the checks of input are all made from these records.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 
 class Params(msgspec.Struct, kw_only=True, frozen=True):
-    """What a verb takes. Limits and descriptions stand in the fields' annotations."""
+    """The parameters of a verb. Limits and descriptions are in the fields' annotations."""
 
     def given(self) -> dict[str, Any]:
         """The fields without those that are UNSET."""
@@ -40,7 +40,7 @@ class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
         return self.__struct_fields__
 
     def to_dict(self) -> dict[str, Any]:
-        """As it travels: `ok`, and the fields that are set."""
+        """The JSON values: `ok`, and the fields that are set."""
         return {"ok": self.ok, **msgspec.to_builtins(self)}
 
 
@@ -52,7 +52,7 @@ class Whole(Result):
 
 
 class Done(Result):
-    """Done; there is nothing to tell."""
+    """The verb has succeeded, and returns nothing else."""
 
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ R = TypeVar("R", bound=Result)
 
 @dataclass(frozen=True, slots=True)
 class Verb(Generic[T, P, R]):
-    """One verb. `T` is what it is asked of: a terminal, a conversation or the home."""
+    """One verb. `T` is its target: a terminal, a conversation or the home."""
 
     name: str
     run: Callable[[T, P], Awaitable[R]]
@@ -71,11 +71,11 @@ class Verb(Generic[T, P, R]):
     summary: str
     """One line for people."""
     reads: bool = False
-    """Changes nothing: a read-only token may ask for it."""
+    """It changes nothing: a read-only token may call it."""
     destructive: bool = False
-    """Ends what runs."""
+    """It ends what runs."""
     waits: bool = False
-    """Only waits: when its caller leaves, it is cancelled."""
+    """It only waits: when its caller leaves, it is cancelled."""
 
 
 def verb(

@@ -1,7 +1,7 @@
 """Documents fitted to a display: an ordered table of steps, each a pure function from blocks to blocks.
 
-Every field of `PresentationContext` is answered for by one step here, or by a surface (`ELSEWHERE`). A document that a
-display can show as it is comes back as the same list.
+Every field of `PresentationContext` is handled by one step here, or by a surface (`ELSEWHERE`). A document that a
+display can show unchanged is returned as the same list.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ __all__ = ["ELSEWHERE", "STEPS", "Fitted", "Step", "fit"]
 class Fitted(msgspec.Struct, frozen=True):
     blocks: list[Block]
     notes: list[str]
-    """What had to be given up: `table → records`. Nothing twice."""
+    """What was lost in fitting: `table → records`. Each note once."""
 
 
 Apply = Callable[[list[Block], PresentationContext, list[str]], list[Block]]
@@ -29,11 +29,11 @@ Capability = Callable[[PresentationContext], bool]
 class Step(msgspec.Struct, frozen=True):
     apply: Apply
     fields: tuple[str, ...]
-    """The fields of the context that this step answers for."""
+    """The fields of the context that this step handles."""
     concerns: int = 0
-    """Kinds of content (`walk.survey`) without which there is nothing to do; 0: any content."""
+    """Kinds of content (`walk.survey`) that this step changes; 0: any content."""
     unless: Capability | None = None
-    """The capability with which there is nothing to do."""
+    """The capability that makes this step unnecessary."""
 
 
 def _mermaid(blocks: list[Block], context: PresentationContext, notes: list[str]) -> list[Block]:
@@ -104,7 +104,7 @@ ELSEWHERE: dict[str, str] = {
     "background": "surfaces.terminal: the palette",
     "max_message_units": "surfaces.telegram, surfaces.slack: where a message is split",
 }
-"""Fields that no step answers for, and what does."""
+"""Fields that no step handles, and what does."""
 
 
 def fit(blocks: list[Block], context: PresentationContext) -> Fitted:

@@ -1,4 +1,4 @@
-"""Images where none can be shown: what they show and where they are, in the words that `document.inline` uses."""
+"""Images as text: what they show and where they are, in the words that `document.inline` uses."""
 
 from vantage.document.fit.walk import each_inline
 from vantage.document.nodes import CODE, Block, Image, Inline, Link, Text
@@ -25,7 +25,7 @@ def _without_images(content: list[Inline]) -> list[Inline]:
 
 
 def in_words(image: Image) -> list[Inline]:
-    """`[image: alt] (address)`; a `data:` address says nothing to a reader, and is left out."""
+    """`[image: alt] (address)`; a `data:` address means nothing to a reader, and is left out."""
     alt, url = one_line(image.alt), one_line(image.url)
     name = f"[image: {alt}]" if alt else "[image]"
     if not url or url.startswith("data:"):

@@ -1,8 +1,8 @@
 """Formulas in Unicode: `\\frac{a}{b}` → `a/b`, `x_1^2` → `x₁²`, `\\sum` → `∑`.
 
-An approximation that a reader takes in at a glance; no command is lost, an unknown one keeps its name. There is no
-capability flag for formulas: every display with Unicode gets this, the others keep the TeX, which is ASCII already.
-Converting what was converted changes nothing.
+An approximation for quick reading; no command is lost, an unknown one keeps its name. There is no capability flag for
+formulas: every display with Unicode gets this, the others keep the TeX, which is ASCII already. Converting twice gives
+the same as converting once.
 """
 
 import re
@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"\\([A-Za-z]+)\*?|\\(.?)|([{}^_&~'%])|([^\\{}^_&~'%]+)", re
 _DIRECT = re.compile(r"[+-]?√?[\w.,′⁰-₟°ᵃ-ᶿⁱⁿ²³¹]+|\([^()]*\)|.?")
 _SIMPLE_BELOW = re.compile(r"\d+|\w[⁰-₟²³¹ᵃ-ᶿᵢ-ᵪ′]*|\([^()]*\)|.?")
 _DEEPEST, _LONGEST = 30, 10_000
-"""Formulas beyond this are no formulas: they stay as they are."""
+"""Characters. Longer formulas stay as they are."""
 
 
 class _TooDeepError(Exception):
@@ -53,7 +53,7 @@ def approximate(text: str, line_end: str = "; ") -> str:
     """A formula in Unicode; `line_end` stands for TeX's `\\\\`."""
     if len(text) > _LONGEST:
         return text
-    for _ in range(4):  # what an escaped character uncovers may read as TeX once more: go on until nothing changes
+    for _ in range(4):  # an unescaped character may be TeX again: repeat until nothing changes
         try:
             new = _Formula(text, line_end).read() or text
         except _TooDeepError:
@@ -65,7 +65,7 @@ def approximate(text: str, line_end: str = "; ") -> str:
 
 
 class _Formula:
-    """One pass over a formula. Braces and `&` group only where there is a command: else they are meant."""
+    """One pass over a formula. Braces and `&` only group if there is a command; otherwise they are literal."""
 
     def __init__(self, text: str, line_end: str) -> None:
         self.tokens = list(_TOKEN.finditer(text))
@@ -73,9 +73,9 @@ class _Formula:
         self.line_end = line_end
         self.is_tex = "\\" in text
         self.pushed = ""
-        """What is left of a token of which one character was taken."""
+        """The rest of a token of which one character was taken."""
         self.named = False
-        """Whether the last piece is a name, such as `sin`, that must not run into its neighbours."""
+        """Whether the last piece is a name such as `sin`, which needs a space to its neighbours."""
         self.closing = ""
         """The brace that ended the last group, if one did."""
 
@@ -101,7 +101,7 @@ class _Formula:
         return out
 
     def piece(self, depth: int) -> tuple[str, bool]:
-        """What the next token (and its arguments) look like, and whether that is a bare fraction."""
+        """The converted next token with its arguments, and whether that is a bare fraction."""
         self.named = False
         if self.pushed:
             text, self.pushed = self.pushed, ""
@@ -196,7 +196,7 @@ class _Formula:
         return name, False
 
     def delimiter(self) -> str:
-        """Behind `\\left` and `\\right` a dot is no delimiter at all."""
+        """A dot after `\\left` or `\\right` means that there is no delimiter."""
         text = self.tokens[self.at][4] if self.at < len(self.tokens) else None
         if not self.pushed and text and text.startswith("."):
             self.at += 1
@@ -214,7 +214,7 @@ class _Formula:
         text = "" if self.at >= len(self.tokens) else self.tokens[self.at][4] or ""
         if self.pushed or not text.startswith("("):
             return _script(self.argument(depth), table, mark)
-        # `x^(n)` is what an earlier pass left, or the author's own: the parentheses belong to it.
+        # `x^(n)` comes from an earlier pass, or from the author: the parentheses belong to it
         inside, closed, after = text.partition(")")
         self.at += 1
         if not closed or "(" in inside[1:]:
@@ -248,7 +248,7 @@ def _accented(name: str, text: str) -> str:
 
 
 def _joined(before: str, piece: str, after_fraction: bool, is_fraction: bool, *, named: bool) -> str:
-    """Two pieces side by side: names keep apart from letters, fractions from factors."""
+    """Joins two pieces: a space separates names from letters, and fractions from factors."""
     if not piece or not before:
         return before + piece
     if is_fraction and before[-1].isalnum():

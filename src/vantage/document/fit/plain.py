@@ -1,6 +1,6 @@
-"""Text where markdown means nothing: no marks, no headings, links as `text (address)`.
+"""Text for clients that do not render markdown: no marks, no headings, links as `text (address)`.
 
-Blocks keep their kinds where a surface draws them without any markup (lists, quotes, code).
+Blocks keep their kinds if a surface draws them without markup (lists, quotes, code).
 """
 
 from vantage.document.fit.rich_text import without_marks

@@ -1,6 +1,6 @@
-"""Text where bold, italic and links cannot be shown: marks are dropped, links read `text (address)`.
+"""Text for clients without bold, italic and links: marks are dropped, links read `text (address)`.
 
-Only struck text keeps its `~~`: without it, it would say the opposite.
+Struck text keeps its `~~`, because without them it would say the opposite.
 """
 
 from vantage.document.addresses import real_address
@@ -20,7 +20,7 @@ def rich_text(blocks: list[Block], context: PresentationContext, notes: list[str
 
 
 def without_marks(content: list[Inline]) -> list[Inline]:
-    """The same words, bare. Runs of one link share its value, so an address follows the last of them."""
+    """The same words without marks. Runs of one link share its value, so an address follows the last of them."""
     if not any((isinstance(part, Text) and (part.marks or part.link)) or _linked_image(part) for part in content):
         return content
     out: list[Inline] = []
@@ -50,7 +50,7 @@ def _linked_image(part: Inline) -> bool:
 
 
 def _say_address(out: list[Inline], link: Link | None, start: int) -> None:
-    """The address behind a link's text, unless the text says it already: as `document.inline` draws it."""
+    """The address after a link's text, unless the text already says it: the same rule as in `document.inline`."""
     url = one_line(link.url) if link is not None else ""
     if not url:
         return

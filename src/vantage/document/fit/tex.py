@@ -44,7 +44,7 @@ ESCAPED = {
     ",": " ", ";": " ", ":": " ", ">": " ", " ": " ", "\n": " ",
     "!": "", "/": "", "-": "", "(": "", ")": "", "[": "", "]": "",
 }  # fmt: skip
-"""A backslash and one character. An escaped underscore becomes one that is not taken for an index the next time."""
+"""A backslash and one character. An escaped underscore becomes one that a second pass does not take for an index."""
 
 SPACES = {"quad": "  ", "qquad": "    ", "thinspace": " ", "enspace": " ", "space": " ", "hfill": " "}
 

@@ -1,11 +1,11 @@
-"""Text for displays that have ASCII only, every character said some other way.
+"""Text for displays that have ASCII only: every character is replaced.
 
-In this order: punctuation, arrows, box drawing and common signs by what one types for them (`—` → `--`); Latin letters
-without their accents (`é` → `e`); powers and indices (`²` → `^2`); emoji and symbols by name (`:grinning face:`, joined
-ones with `+`, flags as `:flag DE:`); a Greek letter by its name, when it stands alone.
-What remains (Chinese, Cyrillic, …) is named by code points, one pair of braces a run: `中文` → `{U+4E2D U+6587}`. That
-is long, but it is exact, breaks over lines, and can be turned back; a transliteration could not.
-ASCII is left alone, so converting twice is converting once.
+In this order: punctuation, arrows, box drawing and common signs by what people type for them (`—` → `--`); Latin
+letters without their accents (`é` → `e`); powers and indices (`²` → `^2`); emoji and symbols by name (`:grinning
+face:`, joined ones with `+`, flags as `:flag DE:`); a Greek letter by its name, when it stands alone. What remains
+(Chinese, Cyrillic, …) is named by code points, one pair of braces a run: `中文` → `{U+4E2D U+6587}`. That is long, but
+exact, breaks over lines, and can be reversed; a transliteration could not. ASCII is not changed, so converting twice
+gives the same as converting once.
 """
 
 import re
@@ -122,7 +122,7 @@ def _greek(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _sign(text: str) -> str:
-    """One sign: a character with what joins it."""
+    """One sign: a character with the characters that join it."""
     shapes = [char for char in text if char not in _SILENT]
     if not shapes:
         return ""
@@ -155,7 +155,7 @@ def _name(char: str) -> str:
 
 
 def _join_numbered(said: str, source: str) -> str:
-    """`{U+4E2D}{U+6587}` → `{U+4E2D U+6587}`, unless the source itself wrote such a thing."""
+    """`{U+4E2D}{U+6587}` → `{U+4E2D U+6587}`, unless the source itself contains this."""
     return (
         said
         if "{U+" in source

@@ -1,6 +1,6 @@
-"""Walking a document: what is in it, and replacing parts of it without touching the rest.
+"""Walks a document: surveys its contents, and replaces parts of it.
 
-What a step leaves alone stays the same object: a walk that changes nothing returns the list it was given.
+A part that is not replaced stays the same object: a walk that changes nothing returns the list it was given.
 """
 
 from collections.abc import Callable
@@ -31,10 +31,10 @@ TABLES, CODE, DIAGRAMS, IMAGES, FORMULAS = 1, 2, 4, 8, 16
 """What a document may contain that some display cannot show; combined with `|`."""
 
 DEEPEST = 60
-"""Nesting beyond which nothing is refitted: such a document is an attack, and its width is long used up."""
+"""The deepest nesting that is refitted. A deeper document is an attack, and has no width left."""
 
 Replace = Callable[[Block, int], "list[Block] | None"]
-"""A block and the cells it has → what stands in its place; `None` keeps it, and goes on into its children."""
+"""A block and its width → what replaces it; `None` keeps it, and walks into its children."""
 Convert = Callable[[list[Inline]], list[Inline]]
 
 
@@ -66,7 +66,7 @@ def _survey_block(block: Block, depth: int) -> int:
                 found |= _survey_inlines(cell.content)
         return found
     if isinstance(block, Records):
-        return IMAGES | FORMULAS  # made, not parsed: seldom enough to look again
+        return IMAGES | FORMULAS  # made by code, not by the parser: rarely enough to survey again
     return FORMULAS if isinstance(block, MathBlock) else 0
 
 
@@ -152,7 +152,7 @@ def _convert_cells(cells: list[Cell], convert: Convert) -> list[Cell]:
 
 
 def each_inline(blocks: list[Block], convert: Convert) -> list[Block]:
-    """All inline parts of a document converted, wherever they stand."""
+    """All inline parts of a document converted, wherever they are."""
 
     def replace(block: Block, _width: int) -> list[Block] | None:
         new = convert_inlines(block, convert)

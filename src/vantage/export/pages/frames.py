@@ -21,18 +21,18 @@ _PER_CHANGE = 8
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A row as it stood somewhere, once or many times."""
+    """A row that occurred once or many times, in any place."""
 
     text: str
     runs: tuple[Run, ...] = ()
 
 
 class Frame(msgspec.Struct):
-    """What changed `at` ms after the start, and all that is not rows."""
+    """The changes `at` ms after the start: rows, and everything else."""
 
     at: int
     rows: dict[int, int]
-    """Where → which of the film's rows."""
+    """Place → the number of the row in the film."""
     cursor: Cursor
     title: str
     alt_screen: bool
@@ -60,7 +60,7 @@ class Film(msgspec.Struct):
     blocks: list[TimedBlock]
     events: list[Happening]
     notes: list[str]
-    """Where the recording differs from what was seen, in words for the viewer."""
+    """How the recording differs from what was seen, in words for the viewer."""
 
 
 def film_of(
@@ -87,10 +87,10 @@ class _Camera:
         self._most_frames = most_frames
         self._most_weight = most_weight
         self._start = self._drawn = recording.ms
-        """`drawn` is when the screen last got something to draw."""
+        """`drawn` is when the screen last got output."""
         self._interval = 1000 // PER_SECOND
         self._waiting = False
-        """Something was drawn that no frame has yet."""
+        """Something was drawn that is in no frame yet."""
         self._coalesced = False
         self._lines: dict[Line, int] = {}
         self._weight = 0
@@ -167,7 +167,7 @@ class _Camera:
         return Deltas(self._screen, per_second=1000 / self._interval, styled=True)
 
     def _until(self, now: int) -> None:
-        """Takes what is due up to a time, before anything else happens."""
+        """Emits the frames that are due up to a time, before anything else happens."""
         while (due := self._deltas.due_at()) is not None and due <= now:
             when = max(due, self._drawn)
             if not self._take(when) and self._deltas.due_at() == due:

@@ -1,7 +1,7 @@
-"""A whole conversation as one web page: its timeline as rows, and below it its terminal, to be played.
+"""A whole conversation as one web page: its timeline as rows, and below it a player for its terminal.
 
-The page needs nothing but itself and runs nothing but its own two scripts, which its policy names by their hashes. The
-player has a frame of its own: neither's styles and keys reach the other.
+The page loads nothing and runs only its own two scripts, which its policy names by their hashes. The player has a frame
+of its own, so that neither's styles and keys affect the other.
 """
 
 from collections.abc import Iterable, Iterator

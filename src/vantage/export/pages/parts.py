@@ -1,4 +1,4 @@
-"""Pages that are one file: their parts, the holes in a template, and the hashes by which a policy names scripts."""
+"""The parts of one-file pages, the holes in a template, and the hashes by which a policy names scripts."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ def holes(template: str) -> Iterator[tuple[str, str]]:
 
 
 def hash_of(text: str) -> str:
-    """A style or script as a policy names it."""
+    """The name of a style or script in a policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -1,7 +1,8 @@
 """A terminal's recording as one web page without other files: the screen at every moment, and the commands.
 
-The page holds rows once (a line that scrolls is the same row elsewhere), frames as numbers of rows, and a whole frame
-in every hundred. Its size is bounded: when there are too many frames, every two become one, and the page says so.
+The page stores each row once (a line that scrolls is the same row in another place), frames as numbers of rows, and a
+whole frame every hundred frames. Its size is bounded: when there are too many frames, every two become one, and the
+page says so.
 """
 
 import json
@@ -11,7 +12,7 @@ from vantage.conversation.store.conversation_folder import ConversationFolder
 from vantage.export.pages.frames import Film, Frame, film_of
 from vantage.export.pages.parts import escape, hash_of, holes, in_a_script, part
 from vantage.export.recording import Progress
-from vantage.export.screen.pieces import look_of, pieces
+from vantage.export.screen.pieces import pieces, style_of
 from vantage.export.screen.themes import DAY, NIGHT, variables
 from vantage.terminal.engines.values import Cursor, Run
 from vantage.terminal.screen.frames import ScreenSnapshot
@@ -21,7 +22,7 @@ FORMAT = 1
 KEYFRAME_EVERY = 100
 MAX_COMMAND = 2000
 _MODULES = ("terminal/command_text.js", "terminal/time_scale.js", "terminal/cells.js", "parts/colors.js")
-"""Modules of the live page that draw cells and word times there as here."""
+"""Modules of the live page with which the player draws cells and words times."""
 _SHAPES = ("", "block", "underline", "bar")
 _ATTRS = ("bold", "dim", "italic", "underline", "double", "curly", "dotted", "dashed", "reverse", "hidden", "strike",
           "overline")  # fmt: skip
@@ -154,7 +155,7 @@ class _Book:
         return made
 
     def _style(self, run: Run) -> int:
-        link = look_of(run, NIGHT).link
+        link = style_of(run, NIGHT).link
         key = (run.fg, run.bg, " ".join(name for name in _ATTRS if name in run.attrs), link)
         if key not in self._styles:
             self._styles[key] = len(self.styles)

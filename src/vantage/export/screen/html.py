@@ -2,7 +2,7 @@
 
 from html import escape
 
-from vantage.export.screen.pieces import DARK, MISLEADS, PLAIN, Look, Piece, Theme, elsewhere, look_of, pieces
+from vantage.export.screen.pieces import DARK, MISLEADS, PLAIN, CellStyle, Piece, Theme, elsewhere, pieces, style_of
 from vantage.export.screen.svg import decoration
 from vantage.terminal.screen.frames import ScreenSnapshot
 from vantage.text.sanitize import one_line
@@ -40,40 +40,40 @@ def _row(snapshot: ScreenSnapshot, row: int, theme: Theme, *, cursor: bool) -> s
 
 
 def _spans(piece: Piece, theme: Theme, cursor: int) -> list[str]:
-    look = look_of(piece.run, theme)
+    style = style_of(piece.run, theme)
     if not piece.start <= cursor < piece.start + piece.cells:
-        return [_span(piece.text, look, piece.leads_to)]
+        return [_span(piece.text, style, piece.leads_to)]
     index = cursor - piece.start if len(piece.text) == piece.cells else 0
     before, under, after = piece.text[:index], piece.text[index : index + 1], piece.text[index + 1 :]
     if len(piece.text) != piece.cells:  # a wide character, or one with marks on it
         before, under, after = "", piece.text, ""
     leads_to = piece.leads_to
-    return [_span(before, look, leads_to), _cursor(under, theme), _span(after, look, leads_to)]
+    return [_span(before, style, leads_to), _cursor(under, theme), _span(after, style, leads_to)]
 
 
 def _cursor(text: str, theme: Theme) -> str:
     return f'<span class="cursor" style="background:{theme.foreground};color:{theme.background}">{escape(text)}</span>'
 
 
-def _span(text: str, look: Look, leads_to: str | None = None) -> str:
+def _span(text: str, style: CellStyle, leads_to: str | None = None) -> str:
     if not text:
         return ""
     styles = []
-    if look.ground:
-        styles.append(f"background:{look.ground}")
-    if "hidden" in look.attrs:
+    if style.ground:
+        styles.append(f"background:{style.ground}")
+    if "hidden" in style.attrs:
         styles.append("color:transparent")
-    styles += [css for name, css in _STYLES if name in look.attrs]
-    if lines := decoration(look):
+    styles += [css for name, css in _STYLES if name in style.attrs]
+    if lines := decoration(style):
         styles.append(f"text-decoration:{lines}")
     shown = escape(text)
-    if look.link:
-        shown = f'<a href="{escape(look.link)}" rel="noopener noreferrer" style="color:inherit">{shown}</a>'
+    if style.link:
+        shown = f'<a href="{escape(style.link)}" rel="noopener noreferrer" style="color:inherit">{shown}</a>'
     if leads_to:
         styles.append(MISLEADS)
         shown = f'<span title="{escape(elsewhere(leads_to))}">{shown}</span>'
-    if "hidden" not in look.attrs:
-        styles.append(f"color:{look.ink}")
+    if "hidden" not in style.attrs:
+        styles.append(f"color:{style.ink}")
     return f'<span style="{";".join(styles)}">{shown}</span>'
 
 

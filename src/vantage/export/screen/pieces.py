@@ -1,4 +1,4 @@
-"""A screen's rows in pieces that are drawn in one go, and the colours they are drawn in."""
+"""A screen's rows in pieces that are drawn at once, and their colours."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Theme(msgspec.Struct, frozen=True):
         "#21262f", "#e5656b", "#7fc27a", "#d9b15f", "#6ba4e7", "#b98ae0", "#5bbcc4", "#c9ced8",
         "#69717f", "#f58a8f", "#a0d99b", "#efcb84", "#93bff5", "#d1abf2", "#85d6dc", "#ffffff",
     )  # fmt: skip
-    """The first sixteen of the palette; the others are the same everywhere."""
+    """The first sixteen colours of the palette; the others are fixed."""
 
     def color(self, color: ColorRef) -> str:
         if isinstance(color, str):
@@ -44,12 +44,12 @@ LIGHT = Theme("#fbfbfa", "#23272e", _LIGHT_COLORS)
 THEMES = {"dark": DARK, "light": LIGHT}
 
 
-class Look(msgspec.Struct, frozen=True):
-    """How a piece is drawn, with reversed and hidden text worked out."""
+class CellStyle(msgspec.Struct, frozen=True):
+    """The style of a piece, with reverse video applied."""
 
     ink: str
     ground: str | None
-    """Nothing where the screen's own background shows."""
+    """None where the screen's own background shows."""
     attrs: tuple[str, ...]
     link: str | None
 
@@ -63,11 +63,11 @@ class Piece(msgspec.Struct, frozen=True):
     run: Run
     """Without its link where `leads_to` has it."""
     leads_to: str | None = None
-    """Where a link leads whose text shows another address: it is shown, and no link."""
+    """The target of a link whose text shows another address: it is shown as text, and is no link."""
 
 
 MISLEADS = "text-decoration:underline wavy #e5656b"
-"""How a link is drawn whose text shows another address."""
+"""The style of a link whose text shows another address."""
 
 
 def elsewhere(link: str) -> str:
@@ -75,21 +75,21 @@ def elsewhere(link: str) -> str:
     return f"this text shows another address: the link leads to {one_line(link)}"
 
 
-def look_of(run: Run, theme: Theme) -> Look:
+def style_of(run: Run, theme: Theme) -> CellStyle:
     ink = theme.foreground if run.fg is None else theme.color(run.fg)
     ground = None if run.bg is None else theme.color(run.bg)
     if "reverse" in run.attrs:
         ink, ground = ground or theme.background, ink
-    return Look(ink, ground, run.attrs, run.link if is_safe(run.link) else None)
+    return CellStyle(ink, ground, run.attrs, run.link if is_safe(run.link) else None)
 
 
 def is_safe(link: str | None) -> TypeGuard[str]:
-    """Whether a link of a terminal may lead there."""
+    """Whether a link of a terminal may be followed."""
     return link is not None and link.lower().startswith(_SCHEMES)
 
 
 def pieces(snapshot: ScreenSnapshot, row: int) -> Iterator[Piece]:
-    """The row from its first cell to the last that has text or style."""
+    """The row from its first cell to the last with text or style."""
     found = _pieces(snapshot, row)
     if snapshot.runs and any(run.link for run in snapshot.runs[row]):
         return _honest(list(found), snapshot, row)
@@ -97,10 +97,10 @@ def pieces(snapshot: ScreenSnapshot, row: int) -> Iterator[Piece]:
 
 
 def _honest(found: list[Piece], snapshot: ScreenSnapshot, row: int) -> Iterator[Piece]:
-    """The pieces, without links whose text shows another address.
+    """The pieces of a row, without links whose text shows another address.
 
-    What counts is what a person reads as one: pieces of a link that stand side by side, with the characters that touch
-    them, over the end of a full row too.
+    Neighbouring pieces of a link count as one text, together with the characters that touch them, even across the end
+    of a full row.
     """
     line, places = "", []
     for piece in found:

@@ -9,7 +9,7 @@ from shutil import which
 
 from vantage.errors import Unavailable
 
-_PATIENCE = 60
+_TIMEOUT_S = 60
 _CHROMIUM = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run", "--default-background-color=00000000",
@@ -55,7 +55,7 @@ CONVERTERS: dict[str, Callable[[str, Path, Path, float], list[str]]] = {
 
 
 def size_of(svg: str) -> tuple[int, int]:
-    """Width and height that a picture of ours gives itself, in whole pixels."""
+    """Width and height of one of our pictures, in whole pixels."""
     head = svg[: svg.index(">")]
     width, height = (float(head.split(f'{name}="', 1)[1].split('"', 1)[0]) for name in ("width", "height"))
     return -int(-width // 1), -int(-height // 1)
@@ -68,7 +68,7 @@ def converter() -> str | None:
 
 
 def svg_to_png(svg: str, *, scale: float = 2.0) -> bytes:
-    """The picture in pixels, `scale` for each of its own."""
+    """The picture in pixels; `scale` pixels for each of its units."""
     name = converter()
     if name is None:
         raise Unavailable(
@@ -84,7 +84,7 @@ def svg_to_png(svg: str, *, scale: float = 2.0) -> bytes:
         source.write_text(svg, encoding="utf-8")
         command = CONVERTERS[name](str(which(name)), source, target, scale)
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unavailable(f"{name} did not make a PNG: {error}", hint="take the SVG") from error
         if not target.exists():

@@ -1,10 +1,10 @@
-"""A screen as an SVG picture: every character in its cell, whatever font is at hand."""
+"""A screen as an SVG picture: every character is placed in its cell, whatever font is used."""
 
 import re
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from vantage.export.screen.pieces import DARK, MISLEADS, Look, Piece, Theme, elsewhere, look_of, pieces
+from vantage.export.screen.pieces import DARK, MISLEADS, CellStyle, Piece, Theme, elsewhere, pieces, style_of
 from vantage.terminal.engines.values import Cursor
 from vantage.terminal.screen.frames import ScreenSnapshot, cell_of
 
@@ -46,17 +46,17 @@ def screen_svg(
     parts.append(f'<g transform="translate({_PADDING} {top})">')
     for row in range(snapshot.rows_count):
         y = row * CELL_HEIGHT
-        drawn = [(piece, look_of(piece.run, theme)) for piece in pieces(snapshot, row)]
+        drawn = [(piece, style_of(piece.run, theme)) for piece in pieces(snapshot, row)]
         parts += _grounds(drawn, y)
-        parts += [_letters(piece, look, y) for piece, look in drawn if "hidden" not in look.attrs]
+        parts += [_letters(piece, style, y) for piece, style in drawn if "hidden" not in style.attrs]
     if cursor and snapshot.cursor.visible:
         parts.append(_cursor(snapshot.cursor, theme))
     parts.append("</g></svg>\n")
     return "\n".join(part for part in parts if part)
 
 
-def _grounds(drawn: list[tuple[Piece, Look]], y: int) -> list[str]:
-    """Backgrounds, neighbours of one colour as one: no seams between them."""
+def _grounds(drawn: list[tuple[Piece, CellStyle]], y: int) -> list[str]:
+    """Backgrounds; neighbours of one colour are joined, so there are no seams between them."""
     found = []
     for color, group in groupby((one for one in drawn if one[1].ground), lambda one: one[1].ground):
         cells = [piece for piece, _ in group]
@@ -73,9 +73,9 @@ def _grounds(drawn: list[tuple[Piece, Look]], y: int) -> list[str]:
     return found
 
 
-def _letters(piece: Piece, look: Look, y: int) -> str:
-    marks = [f'fill="{look.ink}"', *(mark for name, mark in _MARKS if name in look.attrs)]
-    lines = decoration(look)
+def _letters(piece: Piece, style: CellStyle, y: int) -> str:
+    marks = [f'fill="{style.ink}"', *(mark for name, mark in _MARKS if name in style.attrs)]
+    lines = decoration(style)
     if lines or piece.leads_to:
         marks.append(f'style="{MISLEADS if piece.leads_to else f"text-decoration:{lines}"}"')
         texts = [(0, piece.text.replace(" ", "\u00a0"))]
@@ -89,13 +89,13 @@ def _letters(piece: Piece, look: Look, y: int) -> str:
     )
     if piece.leads_to and drawn:
         return f"<g><title>{_text(elsewhere(piece.leads_to))}</title>{drawn}</g>"
-    return f"<a href={quoteattr(_NOT_IN_XML.sub('', look.link))}>{drawn}</a>" if look.link and drawn else drawn
+    return f"<a href={quoteattr(_NOT_IN_XML.sub('', style.link))}>{drawn}</a>" if style.link and drawn else drawn
 
 
-def decoration(look: Look) -> str:
+def decoration(style: CellStyle) -> str:
     """Lines under, through and over the text, as CSS."""
-    lines = [css for name, css in _LINES if name in look.attrs]
-    kinds = [css for name, css in _KINDS.items() if name in look.attrs]
+    lines = [css for name, css in _LINES if name in style.attrs]
+    kinds = [css for name, css in _KINDS.items() if name in style.attrs]
     return " ".join([*lines, *kinds[:1]])
 
 

@@ -5,7 +5,7 @@ import msgspec
 from vantage.export.screen.pieces import Theme
 
 
-class Look(Theme, frozen=True):
+class PageTheme(Theme, frozen=True):
     """A theme with the colours of the page around the terminal."""
 
     page: str = ""
@@ -18,7 +18,7 @@ class Look(Theme, frozen=True):
     bad: str = ""
 
 
-NIGHT = Look(
+NIGHT = PageTheme(
     background="#1a1b26",
     foreground="#c0caf5",
     colors=(
@@ -34,7 +34,7 @@ NIGHT = Look(
     good="#9ece6a",
     bad="#f7768e",
 )  # fmt: skip
-DAY = Look(
+DAY = PageTheme(
     background="#eceef5",
     foreground="#343b58",
     colors=(
@@ -52,7 +52,7 @@ DAY = Look(
 )  # fmt: skip
 
 
-def variables(dark: Look, light: Look) -> str:
+def variables(dark: PageTheme, light: PageTheme) -> str:
     """CSS: dark, light where the system wants it, and either where the page says so."""
     return (
         f":root, :root[data-theme=dark] {{ color-scheme: dark; {_properties(dark)} }}\n"
@@ -62,7 +62,7 @@ def variables(dark: Look, light: Look) -> str:
     )
 
 
-def _properties(look: Look) -> str:
-    named = {name: value for name, value in msgspec.structs.asdict(look).items() if isinstance(value, str)}
-    numbered = {f"c{number}": color for number, color in enumerate(look.colors)}
+def _properties(style: PageTheme) -> str:
+    named = {name: value for name, value in msgspec.structs.asdict(style).items() if isinstance(value, str)}
+    numbered = {f"c{number}": color for number, color in enumerate(style.colors)}
     return " ".join(f"--{name}: {value};" for name, value in {**named, **numbered}.items())

@@ -1,9 +1,9 @@
-"""The shells a terminal can run: how each is started with our hooks, and how a command gets in as if typed.
+"""The shells that a terminal can run: how each is started with our hooks, and how a command is given to it as if typed.
 
-The hooks print marks (OSC 133 with the shell's secret) where a prompt begins and ends and where a command begins
-and ends. They are rc files next to this one; `launch` fills in their `@NAME@` words. A command travels in a file of
-the shell's private folder and is loaded into the shell's own line editor by a key sequence that no key sends, so its
-text is never edited, and screen and history show what a person would have typed.
+The hooks print marks (OSC 133 with the shell's secret) where a prompt begins and ends and where a command begins and
+ends. They are rc files in this folder; `launch` fills in their `@NAME@` words. A command is written to a file of the
+shell's private folder and loaded into the shell's own line editor by a key sequence that no key sends, so its text is
+never edited, and screen and history show what a person would have typed.
 """
 
 import os
@@ -23,7 +23,7 @@ class UnknownShell(ValueError):
 @dataclass(frozen=True, slots=True)
 class Shell:
     kind: str
-    """Which hooks it takes: bash, zsh, fish or sh."""
+    """The hooks for it: bash, zsh, fish or sh."""
     path: str
 
 
@@ -39,7 +39,7 @@ class Typed:
 
     data: bytes
     echo_off: bool = False
-    """Clear ECHO of the terminal before writing; the shell's side shows the command and puts ECHO back."""
+    """Clear ECHO of the terminal before writing; the hooks show the command and set ECHO again."""
 
 
 KINDS = {"bash": "bash", "zsh": "zsh", "fish": "fish", "sh": "sh", "dash": "sh", "ash": "sh"}
@@ -74,11 +74,11 @@ SHOWN = 200
 """Characters of such a command's first line that are shown."""
 
 COMMAND = "command"
-"""The file of a shell's folder that a command is handed over in."""
+"""The file of a shell's folder in which a command is given to it."""
 SETTINGS = "settings"
 """The file with the terminal's settings that the shell's programs start with, as `stty` takes them."""
 ENDED = "ended"
-"""Has bytes while a client ends the command that runs: the hooks then put the settings back, whatever its status is."""
+"""Not empty while a client ends the running command: the hooks then put the settings back, whatever its status is."""
 _TEXTS = {
     name: files(__package__).joinpath(name).read_text(encoding="utf-8")
     for name in ("bash.bash", "zsh.zshenv", "zsh.zsh", "fish.fish", "sh.sh")
@@ -214,7 +214,9 @@ def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None, e
 
 
 def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:
-    """No line editor: a line that reads a file is typed unseen, and the file shows what a person would have typed."""
+    """Without a line editor: a line that reads a file is typed unseen, and the file shows what a person would have
+    typed.
+    """
     choices = (
         f'run) __vantage_again "$__vantage_last"; \\eval "$__vantage_x"{shlex.quote(text)} ;;',
         f"cd) cd -- {shlex.quote(cwd or '')} ;;",

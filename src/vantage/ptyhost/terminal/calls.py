@@ -1,10 +1,9 @@
-"""What clients have asked for, by the ids of their calls, so that a call that is sent again does not type twice.
+"""The calls of clients by their ids, so that a call that is sent again does not type twice.
 
 A client that is killed between a request and its answer does not know whether the request was carried out. Its
 successor sends it again with the same id. A call is counted in units, mostly bytes of its input: `taken` of `size`
-units are done. What a client knew when it began the call is kept with it as `facts`, and not looked at here.
-
-It is kept in memory only, because input has secrets in it and is never journaled; `facts` have none.
+units are done. The client's `facts` at the beginning of the call are kept with it, and not read here. Calls are kept in
+memory only, because input contains secrets and is never journaled; `facts` contain none.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,7 @@ class Call:
             each()
 
     def settled(self, then: Callable[[], None]) -> None:
-        """Calls `then` when no part of it waits: now, or later."""
+        """Calls `then` when no part of the call waits: now, or later."""
         if self.busy:
             self._then.append(then)
         else:

@@ -1,7 +1,7 @@
-"""One terminal of the host: its two files, the connections that watch it, and the process that runs in it.
+"""One terminal of the host: its two files, the connections that watch it, and its process.
 
-Writes keep one order: time record, bytes, other records, and only then the event. While the files cannot be written
-nothing is read, told or answered that would run ahead of them.
+Writes keep one order: time record, bytes, other records, and only then the event. While the files cannot be written,
+nothing is read, reported or answered that is not in them.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from vantage.ptyhost.terminal.watchers import Watcher, Watchers
 
 
 class HostedTerminal:
-    """Lives from the first request that names it until it is forgotten; processes come and go."""
+    """It exists from the first request that names it until it is forgotten; its processes come and go."""
 
     def __init__(self, loop: Loop, name: str, folder: str) -> None:
         self.loop = loop
@@ -58,7 +58,7 @@ class HostedTerminal:
         self.pid = pty.pid
         self.cols, self.rows = program.cols, program.rows
         self.state = {}
-        # Queries from before this point came from a program that has ended.
+        # queries from before this point came from a program that has ended
         self.answered = self.log.offset
         secret = record.get("secret")
         self.running = Running(
@@ -93,12 +93,12 @@ class HostedTerminal:
         return written
 
     def look_again(self) -> None:
-        """The files of a terminal without a process may have been replaced."""
+        """The files of a terminal without a process may have been replaced: reads their lengths again."""
         if not self.busy:
             self.log.measure()
 
     def rest(self) -> None:
-        """An idle terminal without a process keeps no files open."""
+        """Closes the files of an idle terminal without a process."""
         if self.running is None:
             self.log.close()
 

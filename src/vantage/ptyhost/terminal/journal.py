@@ -1,8 +1,9 @@
 """The two files of a terminal: `output.raw`, every byte it printed, and `output.index`, what gives them meaning.
 
-Both are append-only, and what is appended is written in the order it came, whatever the disk does: a write that fails
-or falls short leaves its rest in memory, everything later queues behind it, and `flush` writes it when there is room.
-`offset` and `journal` are lengths that may be told: up to there everything of both files is written, and they fit
+Both are append-only and written in the order of the appends: a write that fails or falls short leaves its rest in
+memory, later appends queue behind it, and `flush` writes them when there is room.
+
+`offset` and `journal` are the lengths that clients may be told: up to there both files are written, and they fit
 together (records below `journal` have `at` ≤ `offset`, later ones `at` ≥ `offset`).
 """
 
@@ -23,7 +24,7 @@ _TAIL = 65536
 
 @dataclass(slots=True)
 class Past:
-    """The last process of the terminal, as the journal has it."""
+    """The last process of the terminal, according to the journal."""
 
     unfinished: bool = False
     """It has neither ended nor been declared lost."""
@@ -41,7 +42,7 @@ class Journal:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.why = ""
-        """Why the last write failed; empty when all is written."""
+        """Why the last write failed; empty when everything is written."""
         self._raw = self._index = -1
         self._raw_length = self._index_length = 0
         self._told = (0, 0)
@@ -64,7 +65,7 @@ class Journal:
         return bool(self._pending)
 
     def look(self) -> Past:
-        """Repairs what a killed host left behind and says what the journal knows; makes no files."""
+        """Repairs what a killed host left behind, and returns what the journal knows; makes no files."""
         self.measure()
         if not os.path.exists(self._path(INDEX_NAME)):
             return Past()
@@ -102,9 +103,9 @@ class Journal:
         self._raw = self._index = -1
 
     def raw(self, data: bytes) -> bool:
-        """Appends what the terminal printed, with a time record before it when the millisecond is a new one.
+        """Appends what the terminal printed, with a time record before it in each new millisecond.
 
-        False when it could not all be written: then nothing more may be read before `flush` says so.
+        Returns False when it could not all be written: then nothing more may be read until `flush` has succeeded.
         """
         now = time.time_ns() // 1_000_000
         if now != self._last_out:
@@ -113,7 +114,7 @@ class Journal:
         if self._pending:
             self._append(True, data)
             return False
-        # `_append` without its detours: this runs for every few KB.
+        # `_append` inlined: this runs for every few KB
         try:
             written = os.write(self._raw, data)
         except OSError:
@@ -127,7 +128,9 @@ class Journal:
         return self.flush()
 
     def record(self, fields: Mapping[str, Any]) -> bool:
-        """Appends a record; `t` comes first, `at` and `ts` are ours. False when it could not all be written yet."""
+        """Appends a record; `t` comes first, `at` and `ts` are added here. False when it could not all be written
+        yet.
+        """
         self.open()
         rest = {name: value for name, value in fields.items() if name not in ("t", "at", "ts")}
         whole = {"t": fields["t"], "at": self._raw_length, "ts": time.time_ns() // 1_000_000, **rest}
@@ -165,7 +168,9 @@ class Journal:
         return self.flush()
 
     def _fill(self) -> None:
-        """After a crash of the machine raw may be shorter than the journal says: offsets are kept, the gap is named."""
+        """After a crash of the machine raw may be shorter than the journal says: offsets are kept, the gap is
+        recorded.
+        """
         last = _last_record(self._index, self._index_length)
         known = last.get("at")
         if isinstance(known, int) and known > self._raw_length:
@@ -185,7 +190,7 @@ def _size(path: str) -> int:
 
 
 def _mend(index: int) -> int:
-    """Ends a torn last line: a whole record gets its line end, a piece of one is cut. Returns the file's length."""
+    """Ends a torn last line: a whole record gets its line end, a part of one is cut off. Returns the file's length."""
     length = os.fstat(index).st_size
     tail = b""
     start = length
@@ -215,9 +220,9 @@ def _last_record(index: int, length: int) -> dict[str, Any]:
 
 
 def _past(index: int, length: int) -> Past:
-    """Looks backwards for the last `shell` record and what came after it.
+    """Searches backwards for the last `shell` record and the records after it.
 
-    It searches for beginnings of lines, since there may be millions: all of them are our own writing, `t` first.
+    It searches for beginnings of lines, since there may be millions: we write all of them, with `t` first.
     """
     past = Past()
     if not length:

@@ -14,7 +14,7 @@ STUCK_S: Final = 5.0
 
 
 class Killing:
-    """The end of a terminal's processes. Requests that come while it is under way join it."""
+    """The end of a terminal's processes. Requests that come meanwhile join it."""
 
     def __init__(
         self, loop: Loop, find: Callable[[dict[int, int]], dict[int, int]], *, ended: Callable[[], bool]
@@ -28,7 +28,9 @@ class Killing:
         self._kill_at = 0.0
         self._timer: Timer | None = None
         self._known: dict[int, int] = {}
-        """Processes to kill, as pid and start: once the terminal is closed, nothing else says that they were in it."""
+        """Processes to kill, as pid and start: once the terminal is closed, nothing else says that they belong to
+        it.
+        """
 
     @property
     def active(self) -> bool:
@@ -37,7 +39,7 @@ class Killing:
     def begin(self, grace: float, done: Callable[[list[int]], None], *, first: int | None) -> None:
         """Signals all processes; `done` gets those that could not be ended.
 
-        The shell is signalled `first`: it would report the end of its program as if there were no reset.
+        The shell is signalled `first`: it would otherwise report the end of its program as if there were no reset.
         """
         now = time.monotonic()
         self._kill_at = min(self._kill_at, now + grace) if self._requests else now + grace

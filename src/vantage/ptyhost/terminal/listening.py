@@ -1,4 +1,4 @@
-"""What the loop reports of a terminal's master: output to read, and room to write.
+"""Registers a terminal's master with the loop: for output to read, and for room to write.
 
 A terminal that all processes have closed is reported without end. It is left alone for a while, then tried again.
 """

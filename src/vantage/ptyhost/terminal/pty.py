@@ -45,7 +45,7 @@ _SPECIAL: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """What shells get from the process that started the host, and not from the host itself."""
+    """Variables that shells get from the process that started the host, and not from the host itself."""
 
     umask: int
     files: tuple[int, int]
@@ -114,8 +114,8 @@ class Pty:
     def quoted(self, line: bytes) -> bytes:
         """A line as it must be typed to reach a canonical reader unchanged, whatever the terminal's settings are.
 
-        `stty intr x` or `stty erase o` would cut it. Where the terminal has no quoting character (`stty lnext undef`,
-        `stty -iexten`), settings that meet a byte of the line get their usual values instead.
+        `stty intr x` or `stty erase o` would cut it. If the terminal has no quoting character (`stty lnext undef`,
+        `stty -iexten`), settings that match a byte of the line get their usual values instead.
         """
         settings = termios.tcgetattr(self.master)
         flags, characters = settings[LFLAG], settings[CC]
@@ -146,10 +146,10 @@ class Pty:
         self.kept.given(termios.tcgetattr(self.master), edits=edits)
 
     def command_over(self, *, failed: bool) -> None:
-        """A mark says that a command has ended. Notes what it has left, or puts back what was there before it.
+        """A mark says that a command has ended: reads the settings that it left, or restores the earlier ones.
 
-        The hooks of a shell do that themselves. This is for those that were lost, and for a line that a person types in
-        sh, which has no hook between a command and its prompt.
+        The hooks of a shell do that themselves. This is for shells that have lost them, and for a line that a person
+        types in sh, which has no hook between a command and its prompt.
         """
         now = termios.tcgetattr(self.master)
         if self.kept.edits and (not is_canonical(now) or self.unread_output()):
@@ -180,7 +180,7 @@ class Pty:
         return processes.of_session(self.pid, self.tty)
 
     def discard_input(self) -> None:
-        """Throws away what was typed and not yet read."""
+        """Discards input that was typed and not read yet."""
         # On its way to the line discipline ...
         with contextlib.suppress(termios.error):
             termios.tcflush(self.master, termios.TCOFLUSH)
@@ -191,7 +191,7 @@ class Pty:
     def interrupt(self) -> tuple[str, int | None]:
         """Delivers a Ctrl-C. Returns how (`typed`, as a `signal`, or `failed`) and to which process group."""
         modes, group = self.modes(), self.foreground()
-        # Without signals from the keyboard, in canonical mode, it would become a part of the line: so it is signalled.
+        # without signals from the keyboard, in canonical mode, it would become a part of the line: so a signal is sent
         if modes.isig or not modes.canonical:
             with contextlib.suppress(OSError):
                 if os.write(self.master, b"\x03"):
@@ -203,7 +203,7 @@ class Pty:
         return "failed", None
 
     def unread(self) -> int:
-        """Bytes that were typed and not yet read; of an unfinished line in canonical mode, none."""
+        """Bytes that were typed and not read yet; of an unfinished line in canonical mode, none."""
         with contextlib.suppress(OSError), self._other_end() as peer:
             return int.from_bytes(fcntl.ioctl(peer, termios.FIONREAD, b"\0" * 4), sys.byteorder)
         return 0
@@ -227,7 +227,7 @@ class Pty:
 
     @contextlib.contextmanager
     def _other_end(self) -> Iterator[int]:
-        """The terminal as its programs have it, for a moment. Raises OSError."""
+        """The descriptor that programs have of the terminal, for a moment. Raises OSError."""
         peer = fcntl.ioctl(self.master, _TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         try:
             yield peer
@@ -249,7 +249,7 @@ def spawn(program: Program, inherited: Inherited) -> Pty:
         tty = processes.device(os.fstat(slave).st_rdev)
         os.set_blocking(master, False)
         trouble, report = os.pipe()
-        # Until the child has taken our handlers off, a signal to it would come out of our wakeup socket as ours.
+        # Until the child has removed our handlers, its signals would be written to our wakeup socket.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             pid = os.fork()

@@ -1,7 +1,7 @@
 """A process of a terminal with its input and its output, from its start until its exit is in the journal.
 
-Wires one object for each job: `OutputReader` reads, `InputWriter` types, `Answers` answers queries, and `Listening`
-asks the loop. Each is made for one process and ends with it.
+It wires one object for each job: `OutputReader` reads, `InputWriter` types, `Answers` answers queries, and `Listening`
+registers with the loop. Each is made for one process and ends with it.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ class Interrupted(NamedTuple):
 
 
 class Running:
-    """One process that runs."""
+    """One running process."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Running:
         return Interrupted(how, to, dropped)
 
     def stopped(self, *, again: bool = True) -> None:
-        """Continues a shell that has stopped itself (`suspend`): there is no shell above it that could.
+        """Continues a shell that has stopped itself (`suspend`): it has no parent shell that could.
 
         A shell that is stopped while a program has the terminal was stopped by another process, which will continue it.
         That program may be the `kill` that stopped it, so the foreground is checked twice.
@@ -103,7 +103,7 @@ class Running:
             self._loop.after(STOPPED_CHECK_S, lambda: self.stopped(again=False))
 
     def close(self) -> None:
-        """Hangs up, and ends what waits to be read or typed."""
+        """Hangs up, and drops what waits to be read or typed."""
         self._closed = True
         self.listening.close()
         self.pty.close()
@@ -135,7 +135,7 @@ class Running:
         return not self._paused() and self.drain()
 
     def _recorded(self) -> None:
-        """Input was journaled: tells it, or waits for the disk."""
+        """A record of an input was journaled: tells watchers, or waits for the disk."""
         if self._log.stalled:
             self._stall.begin()
         else:

@@ -1,11 +1,11 @@
-"""The terminal settings that a shell's programs start with, and how they are put back after one that died.
+"""The terminal settings that a shell's programs start with, and how they are restored after a program that died.
 
-A line editor has settings of its own while it reads, and puts back what it found before the command runs. So the
-settings that a program starts with are seen only between the end of a command and the next prompt. There they are
-read, without making the shell wait: a sight that comes too late shows the editor's settings, and is not used. What has
-changed in the editor's settings since the last command is then taken over instead.
+A line editor has settings of its own while it reads, and restores those that it found before the command runs. So the
+settings that a program starts with are visible only between the end of a command and the next prompt. They are read
+there, without making the shell wait: if the read comes too late it shows the editor's settings, and is not used.
+Changes in the editor's settings since the last command are then taken over instead.
 
-The settings are kept in a file of the shell's folder, in the form of `stty -g`. The shell's hooks put them back with
+The settings are kept in a file of the shell's folder, in the form of `stty -g`. The shell's hooks restore them with
 `stty` before the editor begins, because bash, zsh and fish remember settings and take only those of their own programs.
 """
 
@@ -17,14 +17,14 @@ from typing import Any, Final
 IFLAG, LFLAG, CC = 0, 3, 6
 _FLAGS: Final = (0, 1, 2, 3)
 _COUNTS: Final = (termios.VMIN, termios.VTIME)
-"""Not characters: outside canonical mode they say when a `read` returns, and every line editor sets them."""
+"""These are not characters: outside canonical mode they say when a `read` returns, and every line editor sets them."""
 
 Settings = list[Any]
 """As `termios.tcgetattr` returns them."""
 
 
 class KeptSettings:
-    """What the shell's programs start with, as far as it was seen."""
+    """The settings that the shell's programs start with, as far as they were seen."""
 
     __slots__ = ("_base", "_editor", "_file", "_seen", "edits")
 
@@ -50,7 +50,7 @@ class KeptSettings:
             self._keep(now)
             return
         if self._editor is None and not self._seen:
-            # The rc files are done. No editor switches IXON on or off by itself, but fish, which has it always off.
+            # the rc files are done; no editor changes IXON by itself, but fish, which always has it off
             self._keep([(self._base[IFLAG] & ~termios.IXON) | (now[IFLAG] & termios.IXON), *self._base[1:]])
         elif self._editor is not None and not self._seen and self._editor != now:
             self._keep(_moved(self._base, self._editor, now))
@@ -67,7 +67,7 @@ class KeptSettings:
             return
         self._base = base
         if self._file:
-            # A hook that finds no file falls back to usual settings.
+            # a hook that finds no file falls back to usual settings
             with contextlib.suppress(OSError):
                 _write(self._file, stty_form(base).encode())
 
@@ -77,13 +77,13 @@ def is_canonical(settings: Settings) -> bool:
 
 
 def stty_form(settings: Settings) -> str:
-    """As `stty -g` prints them: flags and characters as hexadecimal numbers."""
+    """The form of `stty -g`: flags and characters as hexadecimal numbers."""
     characters = (number if isinstance(number, int) else ord(number) for number in settings[CC])
     return ":".join(f"{number:x}" for number in (*(settings[at] for at in _FLAGS), *characters))
 
 
 def _moved(base: Settings, before: Settings, now: Settings) -> Settings:
-    """The base with what has changed between two sights of the editor's settings."""
+    """The base, with the changes between two reads of the editor's settings."""
     moved = [*base]
     for at in _FLAGS:
         moved[at] ^= before[at] ^ now[at]

@@ -1,6 +1,7 @@
-"""A journal that the disk does not take: tries to write it again, and keeps the calls that have to wait for it.
+"""A journal that the disk does not take: retries the write, and keeps the calls that must wait for it.
 
-The order on the way out is fixed: the terminal is resumed, then the calls are made in their order, then it settles.
+When the write succeeds, the order is fixed: the terminal is resumed, then the calls are made in their order, then it
+settles.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ RETRY_S: Final = 0.25
 
 
 class Flushes(Protocol):
-    """A journal, as far as a stall is concerned."""
+    """The part of a journal that a stall needs."""
 
     @property
     def stalled(self) -> bool: ...
@@ -22,7 +23,7 @@ class Flushes(Protocol):
 
 
 class Stall:
-    """Active from a write that failed until everything behind it is written."""
+    """Active from a failed write until everything after it is written."""
 
     __slots__ = ("_began", "_log", "_loop", "_resumed", "_settled", "_waiting", "active")
 
@@ -46,7 +47,7 @@ class Stall:
         self.active = False
 
     def begin(self) -> None:
-        """A write has failed. Does nothing while one is being tried again."""
+        """A write has failed. Does nothing while another one is being retried."""
         if self.active:
             return
         self.active = True

@@ -1,7 +1,7 @@
 """The clients that watch one terminal, and how far each lets its output be read.
 
-A window is an offset in the output. At the nearest one reading pauses, and a program that prints more waits in its
-write, as it does for a terminal that draws slowly.
+A window is an offset in the output. Reading pauses at the nearest one, and a program that prints more waits in its
+write, as with a terminal that draws slowly.
 """
 
 from typing import Generic, Protocol, TypeVar
@@ -13,7 +13,7 @@ Source_contra = TypeVar("Source_contra", contravariant=True)
 
 
 class Watcher(Protocol[Source_contra]):
-    """Source_contra a terminal's events. A connection is one."""
+    """Gets a terminal's events. A connection is one."""
 
     def tell(self, terminal: Source_contra, what: Happening) -> None: ...
 
@@ -39,12 +39,12 @@ class Watchers(Generic[Source]):
         self.set_window(watcher, window)
 
     def discard(self, watcher: Watcher[Source]) -> None:
-        """Forgets the watcher and its window: a client that is gone does not hold a program up."""
+        """Forgets the watcher and its window, so that a client that is gone does not block a program."""
         self._watchers.discard(watcher)
         self._windows.pop(watcher, None)
 
     def set_window(self, watcher: Watcher[Source], window: int | None) -> None:
-        """Reading pauses at this offset until the watcher moves it. None: it does not pause for this watcher."""
+        """Sets where reading pauses until the watcher moves it. None: it does not pause for this watcher."""
         if window is None:
             self._windows.pop(watcher, None)
         else:

@@ -76,7 +76,7 @@ async def _no_such_path(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _Methods:
-    """What one path takes, by method. `OPTIONS` is answered for all of them; `HEAD` is the guard's."""
+    """The routes of one path, by method. `OPTIONS` is answered for all of them; the guard handles `HEAD`."""
 
     def __init__(self, services: Services, path: str, methods: dict[str, Route]) -> None:
         self._services = services
@@ -102,7 +102,7 @@ class _Methods:
             return Response(b"", 499)
         except VantageError as error:
             return _failure(error)
-        except Exception as error:  # noqa: BLE001 -- the caller gets the number that the log has
+        except Exception as error:  # noqa: BLE001 -- the caller gets the number that is in the log
             return _failure(self._unforeseen(error, scope))
         if isinstance(answer, Response):
             return answer

@@ -1,6 +1,6 @@
-"""An example of everything that is sent and answered: one value of each type.
+"""An example of every request and answer: one value of each type.
 
-The values are made with the types' own constructors and travel as live ones do, so a field that does not exist, or has
+The values are made with the types' own constructors and encoded like live ones, so a field that does not exist, or has
 another type, is an error of the type checker and of the tests.
 """
 
@@ -35,7 +35,7 @@ _PICTURE = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 _SECRET = "yLw5n2cV0gk3Jm9QeXr7tUaB1dZs6HfP"  # noqa: S105 -- made up
 _ROW = {"id": "r1", "kind": "user", "status": "none", "ts": _NOW, "title": "", "depth": 0, "seq": 1, "begin": 1}
 
-_CONVERSATION = life.Description(  # noqa: S604 -- no call of a shell
+_CONVERSATION = life.Description(  # noqa: S604 -- no shell is called
     id="work",
     name="Fix the build",
     state="idle",

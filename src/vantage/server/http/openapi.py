@@ -1,7 +1,7 @@
 """The OpenAPI document, generated from the route table, the verbs and their msgspec types.
 
-What a field means is in its annotation (`msgspec.Meta`), what an operation does in its function's docstring, and an
-example is a value of the type (`examples.py`). Nothing is described here but how they are put together.
+The meaning of a field is in its annotation (`msgspec.Meta`), that of an operation in its function's docstring, and an
+example is a value of the type (`examples.py`). This module only puts them together.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ _WITH_PATH = (404, 405, 422)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route or a verb, as the document needs it."""
+    """A route or a verb, in the form that the document needs."""
 
     id: str
     method: str
@@ -218,7 +218,7 @@ def _error(status: int) -> dict[str, Any]:
 
 
 def _example(kind: type[Params] | type[Result]) -> dict[str, Any]:
-    """An example of a type, as it travels."""
+    """An example of a type as JSON."""
     value = EXAMPLES[kind]
     found: dict[str, Any] = value.to_dict() if isinstance(value, Result) else msgspec.to_builtins(value)
     return found
@@ -262,7 +262,7 @@ class _Schemas:
                 _lift_description(field)
             if name:
                 self.found.setdefault(name, part)
-        if issubclass(kind, Result):  # a field that has its default value may be absent: there is no default to assume
+        if issubclass(kind, Result):  # a field with its default value may be absent: no default is stated
             for field in schema["properties"].values():
                 field.pop("default", None)
         return schema

@@ -1,7 +1,7 @@
 """uvicorn's HTTP protocol with limits: on the size of a head, the time a request takes to arrive, and connections.
 
-Connections above the limit are answered 503 with the reason, while descriptors are left for those that are open.
-`SPARE` more are accepted, and served if they ask for `/healthz`.
+Connections above the limit are answered 503 with the reason, which leaves descriptors for the open ones. `SPARE` more
+are accepted, and served if they request `/healthz`.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 MAX_HEAD = 64 << 10
 """Bytes of a request before its body."""
 SPARE = 32
-"""Connections above the limit whose request is read: it may be one for `/healthz`."""
+"""Connections above the limit whose request is read: it may be for `/healthz`."""
 _HEALTH = b"/healthz"
 
 
@@ -62,7 +62,7 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._arrived()
         super().connection_lost(exc)
-        # uvicorn tells only the last of several requests in one connection, not the one that is being answered
+        # uvicorn reports only the last of several requests in one connection, not the one that is being answered
         for cycle in self._cycles:
             cycle.disconnected = True
             cycle.message_event.set()

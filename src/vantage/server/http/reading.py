@@ -10,7 +10,7 @@ from vantage.conversation.verbs.verb import Params
 from vantage.errors import InputError
 
 DEEPEST = 64
-"""Levels of lists and objects in one another, so that code which walks a value never recurses too deep."""
+"""The deepest nesting of lists and objects, so that code that walks a value never recurses too deeply."""
 
 _decode = msgspec.json.Decoder().decode
 

@@ -33,24 +33,24 @@ PATH_PARAMETERS: dict[str, Any] = {
     "session_id": Annotated[_Word, Meta(description="Which session of a browser", examples=["1f2e3d4c"])],
     "tool": Annotated[_Word, Meta(max_length=200, description="The tool's name", examples=["deploy"])],
 }
-"""The type of each `{name}` in a path. The name of a tool may have slashes, the others have none."""
+"""The type of each `{name}` in a path. The name of a tool may have slashes, other names may not."""
 
 _NO_FIELD = frozenset({"conversation_id", "verb"})
-"""Names in a path that say what is asked, and are no parameter of it."""
+"""Names in a path that choose the function, and are no parameter of it."""
 SET_BY_SERVER = frozenset({"keep", "read_only", "owner"})
 """Fields of parameters that the server fills in. A caller cannot set them, so they are not documented."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One request, taken apart."""
+    """One request, decoded."""
 
     services: Services
     request: Request
     conversation: str
     """`conversation_id` of the path; empty where the path has none."""
     fields: dict[str, Any]
-    """The query or the body. What the path says replaces what they say."""
+    """The query or the body. Names in the path take precedence."""
 
     async def ask(self, name: str, **more: Any) -> dict[str, Any]:
         """Passes the fields on to the conversation's owner, and returns its answer."""
@@ -63,8 +63,10 @@ class Call:
 
 
 Function = Callable[[Call], Awaitable[Any]]
-"""Returns fields that become JSON, or a whole Starlette response. Its name is the operation's id in the OpenAPI
-document, the first paragraph of its docstring the summary there."""
+"""Returns fields that become JSON, or a complete Starlette response.
+
+Its name is the operation's id in the OpenAPI document, the first paragraph of its docstring the summary there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Route:
     reads: bool = False
     """Changes nothing though it is no GET: a read-only token may call it."""
     errors: tuple[int, ...] = ()
-    """Statuses beside those that every request of this kind can have."""
+    """Statuses in addition to those that every request of this kind can have."""
 
     @property
     def reads_query(self) -> bool:

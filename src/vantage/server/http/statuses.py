@@ -12,7 +12,7 @@ from vantage.server.http.answers import Internal, NoSuchMethod, error_fields
 
 
 class Problem(msgspec.Struct):
-    """What went wrong."""
+    """The details of an error."""
 
     code: Annotated[str, Meta(description="What is wrong, for programs")]
     message: Annotated[str, Meta(description="What is wrong, for people")]
@@ -24,7 +24,7 @@ class Problem(msgspec.Struct):
 
 
 class Gone(Problem):
-    """What went wrong."""
+    """The body of every error."""
 
     next: Annotated[int, Meta(description="The first place that is still there, when something is `gone`")] = 0
 
@@ -32,11 +32,11 @@ class Gone(Problem):
 @dataclass(frozen=True, slots=True)
 class Status:
     codes: tuple[str, ...]
-    """The first is the example's."""
+    """The first one is the example's."""
     description: str
     example: VantageError
     header: tuple[str, str] | None = None
-    """A header of the answer, and what is in it."""
+    """A header of the answer, and its content."""
 
 
 STATUSES: dict[int, Status] = {

@@ -1,4 +1,4 @@
-"""Every path of the server that speaks HTTP, in one table. The WebSocket and MCP are ASGI applications beside it."""
+"""Every HTTP path of the server, in one table. The WebSocket and MCP are ASGI applications beside it."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from vantage.server.security import login, sessions
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Routes that stand together in the OpenAPI document."""
+    """Routes that form a section of the OpenAPI document."""
 
     name: str
     description: str
@@ -23,7 +23,7 @@ SECTIONS = (
     Section("server", "The server itself.", (*about.ROUTES, *sessions.ROUTES)),
 )
 ROUTES = tuple(route for section in SECTIONS for route in section.routes)
-"""The interface under /v1, and what monitors the server."""
+"""The interface under /v1, and the paths for monitoring."""
 LOGIN = login.ROUTES
 PAGES = (*LOGIN, *static.ROUTES)
-"""What a browser gets before it has a session: the pages and their files, and the login."""
+"""What a browser loads before it has a session: the pages and their files, and the login."""

@@ -1,7 +1,7 @@
-"""A tool call, from arguments to answer, over every carrier: in which conversation, how long, with which note.
+"""A tool call, from arguments to answer, over every transport: its conversation, its time limit, its note.
 
-Calls are short and can be repeated: one waits `mcp_wait` seconds at most, and a wait that timed out has lost nothing.
-A call with an id may be sent again after a restart of the server, and is not done twice.
+Calls are short and can be repeated: a call waits `mcp_wait` seconds at most, and a wait that timed out has lost
+nothing. A call with an id may be sent again after a restart of the server, and is not executed twice.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from vantage.server.services import Services
 from vantage.terminal.output.match import CONDITIONS
 
 PROGRESS_S = 3.0
-"""Between two progress messages of a call that waits."""
+"""Seconds between two progress messages of a call that waits."""
 SO_FAR = 4000
 """Characters of the output of a command that has not ended."""
 
 CALL_ID = "dev.vantage/callId"
 CALL_AGE = "dev.vantage/callAgeMs"
-"""In `_meta` of a request: the call's id, and how long ago it was first sent if it is sent again."""
+"""The fields in `_meta` of a request: the call's id, and how long ago it was first sent if it is sent again."""
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called while a call waits, with the seconds gone, the seconds at most and a message."""
@@ -49,17 +49,17 @@ Progress = Callable[[float, float, str], Awaitable[None]]
 class Answer(msgspec.Struct, frozen=True):
     text: str
     fields: dict[str, Any] | None = None
-    """What the tool's schema promises; None for an error."""
+    """The structured content that the tool's schema promises; None for an error."""
     error: dict[str, Any] | None = None
     """`code`, `message`, `hint`; `steps` where there are any."""
 
 
 class Outcome(NamedTuple):
-    """A verb's result, with what the note needs to know beside it."""
+    """A verb's result, with the facts that the note needs."""
 
     fields: dict[str, Any]
     nothing_runs: bool = False
-    """A wait failed where nothing runs."""
+    """A wait ended without a match, and nothing runs."""
 
 
 @dataclass(slots=True)
@@ -70,17 +70,17 @@ class Caller:
     tools: Set = "core"
     scope: Scope = "full"
     conversation: str | None = None
-    """The caller's own. None: a new one is made when it is needed."""
+    """The caller's conversation. None: one is made when it is needed."""
     remembers: bool = True
-    """A conversation that is made stays the caller's: its calls share this object."""
+    """Whether the caller keeps a conversation that is made: its calls share this object."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Settings of conversations that are made for the caller: directory and environment."""
     name: str = ""
     """The name of those conversations."""
     known: set[str] = field(default_factory=set)
-    """Conversations that exist."""
+    """Conversations that are known to exist."""
     told: set[str] = field(default_factory=set)
-    """Conversations whose id and address were told."""
+    """Conversations whose id and address the caller was told."""
 
     def may(self, tool: Tool) -> bool:
         return self.scope == "full" or tool.reads
@@ -93,7 +93,7 @@ async def answer(
     progress: Progress | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """Does what a tool says. Errors are answers; only an unknown tool is raised. `meta` may have the call's id."""
+    """Executes a tool call. Errors are answers; only an unknown tool is raised. `meta` may have the call's id."""
     tool = find(name)
     given = {key: value for key, value in arguments.items() if value is not None}
     try:
@@ -132,7 +132,7 @@ async def answer(
 
 
 def _call(tool: Tool, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a verb that say which call it is. Looking, and what is no verb of a terminal, needs none."""
+    """The fields that identify a call for a verb. A verb that only reads, or is not a terminal's, needs none."""
     if tool.request not in TERMINAL_VERBS:
         if meta.get(CALL_AGE) is not None and not tool.read_only:
             raise interrupted()
@@ -151,7 +151,7 @@ def find(name: str) -> Tool:
 
 
 async def look(caller: Caller, conversation_id: str | None, request: str) -> tuple[str, str]:
-    """A conversation's id, and its text of one kind: `instructions`, or `read_screen`."""
+    """A conversation's id, and its text of one kind: from `instructions`, or from `read_screen`."""
     found, _ = await _conversation(caller, conversation_id, looks=True)
     return found, str((await _ask(caller, found, request, {})).get("text") or "")
 
@@ -160,7 +160,7 @@ async def look(caller: Caller, conversation_id: str | None, request: str) -> tup
 
 
 async def _conversation(caller: Caller, stated: Any, *, looks: bool) -> tuple[str, bool]:
-    """The conversation's id, and whether it was made just now. A tool that only looks makes none."""
+    """The conversation's id, and whether it was made just now. A tool that only reads makes none."""
     if stated is not None and not isinstance(stated, str):
         raise InputError(f"conversation_id is a text, not {type(stated).__name__}", hint="leave it out for your own")
     wanted = stated or caller.conversation
@@ -182,7 +182,7 @@ async def _conversation(caller: Caller, stated: Any, *, looks: bool) -> tuple[st
 
 
 async def _exists(caller: Caller, wanted: str | None) -> None:
-    """Raises unless the conversation is there to be looked at."""
+    """Raises unless the conversation exists."""
     try:
         if wanted:
             await caller.services.bus.request(wanted, "describe")
@@ -206,7 +206,7 @@ async def _make(caller: Caller, wanted: str | None) -> str | None:
 
 
 async def _ask(caller: Caller, conversation_id: str, request: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Asks the conversation's owner; a conversation that was deleted meanwhile is made again."""
+    """Sends the conversation's owner a request; a conversation that was deleted meanwhile is made again."""
     bus = caller.services.bus
     try:
         return await bus.request(conversation_id, request, **fields)
@@ -220,7 +220,7 @@ async def _ask(caller: Caller, conversation_id: str, request: str, fields: dict[
 
 
 def _lenient(request: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Accepts what models write now and then: an object or a list as a text, one event without a list around it."""
+    """Corrects what models sometimes write: an object or a list as a text, one event without a list around it."""
     for name, is_meant in (_WRITTEN_AS_TEXT.get(request, ("", bool)), ("wait_for", _is_wait)):
         said = given.get(name)
         if isinstance(said, str) and said[:1] in ("{", "["):
@@ -261,7 +261,7 @@ async def _do(
     progress: Progress | None,
 ) -> Outcome:
     if request == "wait_for" and not await _has_shell(caller, conversation_id):
-        given["timeout_ms"] = 0  # only what was printed before can be found
+        given["timeout_ms"] = 0  # only output from before can be found
     longest = _bounded(request, given, caller.services.config.mcp_wait, call.get("call_age_ms") or 0)
     async with _Reporting(progress if longest else None, longest):
         result = await _ask(caller, conversation_id, request, {**given, **call})
@@ -275,7 +275,7 @@ async def _do(
 def _bounded(request: str, given: dict[str, Any], longest: float, waited_ms: int) -> float:
     """Bounds the wait of a call; returns how many seconds it waits at most, 0 if it does not wait.
 
-    `waited_ms` is how long a call that is sent again has waited before; its client counts from there.
+    `waited_ms` is how long a call that is sent again has waited already; its client counts from there.
     """
     wait = given.get("wait_for")
     if wait is None and request not in ("exec_block", "wait_for"):
@@ -283,7 +283,7 @@ def _bounded(request: str, given: dict[str, Any], longest: float, waited_ms: int
     where = given
     if isinstance(wait, dict) and "timeout_ms" in wait:
         where = given["wait_for"] = dict(wait)
-    if type(asked := where.get("timeout_ms", DEFAULT_TIMEOUT_MS)) is not int:  # it is refused
+    if type(asked := where.get("timeout_ms", DEFAULT_TIMEOUT_MS)) is not int:  # the verb refuses it
         return longest
     bounded = min(asked, round(longest * 1000))
     if bounded > 0:
@@ -298,7 +298,7 @@ async def _has_shell(caller: Caller, conversation_id: str) -> bool:
 
 
 async def _add_output_so_far(caller: Caller, conversation_id: str, result: dict[str, Any], limit: int) -> None:
-    """A command that has not ended comes with its output so far; one that draws on the screen has `screen`."""
+    """A command that has not ended has its output so far; one that draws on the screen has `screen`."""
     bus = caller.services.bus
     status = await bus.request(conversation_id, "status") if "awaiting" not in result else {}
     _tell_secret(result, status)
@@ -308,7 +308,7 @@ async def _add_output_so_far(caller: Caller, conversation_id: str, result: dict[
 
 
 async def _waited(caller: Caller, conversation_id: str, result: dict[str, Any]) -> Outcome:
-    """A wait for an end comes with how it ended."""
+    """A wait for an end has how it ended."""
     if result.get("output") is not None:
         result.pop("tail", None)  # the end of `output`
     if result["matched"] and result["reason"] not in ("prompt", "eof"):

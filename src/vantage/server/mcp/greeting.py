@@ -1,7 +1,7 @@
-"""What every client asks first, answered without the SDK and without a server: who is there, with which tools.
+"""The answers to what every client sends first, without the SDK and without a server: server info and tool list.
 
-A server that has to be started needs a second or two. Clients do not wait for it: they go on without its tools. So a
-pipe that has no server yet says itself what that server is going to say, word by word.
+A server that has to be started needs a second or two. Clients do not wait for it: they continue without its tools. So a
+pipe without a server gives the same answers as that server, word by word.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ NAME, TITLE = "vantage", "Vantage terminal"
 TOOLS_TTL_MS = 3_600_000
 _HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _NOW = ("2026-07-28",)
-"""Revisions of the protocol that begin with a handshake; and since then."""
+"""Revisions of the protocol that begin with a handshake; and those since."""
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SERVER = {"name": NAME, "title": TITLE, "version": __version__}
 _ABOUT = {
@@ -31,7 +31,7 @@ RESOURCES = {
     "display": ("instructions", "text/markdown", "How to format answers for the people who read this conversation"),
     "screen": ("pty_read_screen", "text/plain", "What is on the terminal's screen"),
 }
-"""Kind of resource → what is asked for, what it is, in words."""
+"""Kind of resource → the verb that reads it, its title, its description."""
 TEMPLATES = [
     {
         "uriTemplate": f"vantage://conversations/{{conversation_id}}/{kind}",
@@ -52,7 +52,7 @@ PROMPT = {
 
 
 def greet(message: dict[str, Any], tools: Set, conversation_id: str) -> dict[str, Any] | None:
-    """The result of a request; None for what only the server knows."""
+    """The result of a request; None for one that only the server can answer."""
     params = message.get("params") or {}
     if not isinstance(params, dict):
         return None
@@ -86,7 +86,7 @@ def _fresh_for(ttl_ms: int) -> dict[str, Any]:
 
 
 def resources(conversation_id: str) -> list[dict[str, Any]]:
-    """What can be read of a conversation."""
+    """The resources of a conversation."""
     return [
         {
             "uri": f"vantage://conversations/{conversation_id}/{kind}",
@@ -99,7 +99,7 @@ def resources(conversation_id: str) -> list[dict[str, Any]]:
 
 
 def as_listed(tool: Tool) -> dict[str, Any]:
-    """A tool as it stands in the list."""
+    """A tool as an entry of the list."""
     return {
         "name": tool.name,
         "title": tool.title,

@@ -1,10 +1,9 @@
-"""What a model sees of a verb's result: facts that it does not have yet and can use.
+"""The part of a verb's result that a model gets: facts that are new to it and that it can use.
 
-Over HTTP a result has all its fields. Here a field is left out when it is null, false or empty, when it repeats what
-the call said, or when no tool takes it and no next step depends on it. A screen is one text.
-
-`lean` filters a result, `shown` the schema of such results, by the same tables: a field that comes is described. Fields
-that the tables do not name pass both.
+Over HTTP a result has all its fields. Here a field is left out when it is null, false or empty, when it repeats the
+call, or when no tool takes it and no next step depends on it. A screen is one text. `lean` filters a result, and
+`shown` the schema of such results, by the same tables: every field that can come is described. Fields that the tables
+do not name pass both.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ Fields = dict[str, Any]
 Schema = dict[str, Any]
 
 _NEVER = frozenset({"ok", "notes", "warnings", "match_span"})
-"""Of every result. Slips and warnings are worded in `note`."""
+"""Left out of every result. Slips and warnings are worded in `note`."""
 _STARTED = frozenset({"seq", "ts_begin", "cwd", "duration_ms", "omitted", "truncated"})
 _NOT_SHOWN: dict[str, frozenset[str]] = {
     "exec_block": _STARTED,
@@ -27,15 +26,15 @@ _NOT_SHOWN: dict[str, frozenset[str]] = {
 _NOT_RECORDED = frozenset(
     {"seq", "origin", "ts_begin", "ts_end", "duration_ms", "spool", "raw", "shell_id", "exec_id", "marks"}
 )
-"""The same, of a command's record."""
+"""The same for a command's record."""
 _STAYS = frozenset({"matched", "complete", "cursor", "text"})
-"""Fields that say something also when they are false, empty, or what the call said."""
+"""Fields that are informative even if they are false, empty, or equal to the call's."""
 _USUAL = {"done_because": "mark", "keyboard": "agent", "omitted_bytes": 0}
-"""Values that say nothing."""
+"""Values without information."""
 
 
 def lean(verb: str, asked: Fields, result: Fields) -> Fields:
-    """A result without what says nothing new; `asked` is what the verb was called with."""
+    """A result without fields that say nothing new; `asked` is what the verb was called with."""
     hidden = _NEVER | _NOT_SHOWN.get(verb, frozenset())
     fields = {name: value for name, value in result.items() if name not in hidden}
     if fields.get("matched"):
@@ -58,7 +57,7 @@ def _wait(asked: Fields) -> Any:
 
 
 def _drop_what_matched(wait: Any, fields: Fields) -> None:
-    """Drops what the condition says already: of several, it does not say which one held; of a regex, not the text."""
+    """Drops fields that the condition implies: the reason of a single condition, and the match of a literal text."""
     kinds = wait.keys() if isinstance(wait, dict) else ()
     if "any" not in kinds and "all" not in kinds:
         fields.pop("reason", None)
@@ -82,7 +81,7 @@ def _screen(asked: Fields, fields: Fields) -> None:
 
 
 def _record(asked: Fields, record: Fields) -> Fields:
-    """A command's record. Without `done_because` nothing else would say that it runs."""
+    """A command's record. `running` is added, because an empty `done_because` is left out."""
     shown = {name: value for name, value in record.items() if name not in _NOT_RECORDED}
     shown["running"] = record["done_because"] is None
     return {name: value for name, value in shown.items() if _is_news(name, value, asked)}
@@ -97,7 +96,7 @@ def _blocks(_: Fields, fields: Fields) -> None:
 
 
 def _read_raw(_: Fields, fields: Fields) -> None:
-    """The bytes as base64 only where the text has lost some of them."""
+    """The bytes as base64, only if the text has lost some of them."""
     if "\ufffd" not in fields["data_utf8_lossy"]:
         del fields["data_b64"]
 
@@ -117,7 +116,9 @@ _CURSOR = {"type": "object", "properties": {"row": {"type": "integer"}, "col": {
 
 
 def shown(verb: str, schema: Schema) -> Schema:
-    """The schema of a result as `lean` leaves it: without what is never shown, and with no field required."""
+    """The schema of a result that `lean` has filtered: without fields that are never shown, and with no field
+    required.
+    """
     properties = _without(schema["properties"], _NEVER | _NOT_SHOWN.get(verb, frozenset()))
     for name in ("block", "blocks"):
         if name in properties:

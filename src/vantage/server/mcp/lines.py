@@ -1,4 +1,4 @@
-"""The socket that `vantage mcp` pipes into: lines of JSON-RPC exactly as on stdio, after one line with the token.
+"""The socket of `vantage mcp`: lines of JSON-RPC exactly as on stdio, after one line with the token.
 
 An agent's process is nothing but that pipe, so it starts at once, and all of them share this server.
 """
@@ -21,7 +21,7 @@ from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 
 NAME = "mcp.sock"
-MOST_LINE = 16 << 20
+MAX_LINE = 16 << 20
 HELLO_S = 10.0
 LEAVING_S = 1.0
 WELCOME = b'{"ok":true,"call_ids":true}\n'
@@ -29,7 +29,7 @@ WELCOME = b'{"ok":true,"call_ids":true}\n'
 REVOKED = b'{"jsonrpc":"2.0","method":"notifications/vantage/revoked"}\n'
 """The last line of a pipe whose token was revoked."""
 UNWRITTEN = 64
-"""Messages that are buffered for a slow reader before answers wait for it."""
+"""Bytes that are buffered for a slow reader before answers wait for it."""
 
 
 class Hello(msgspec.Struct):
@@ -43,7 +43,7 @@ class Hello(msgspec.Struct):
 
 
 class Lines:
-    """Serves pipes. `sdk` gives the module that knows MCP, once it is loaded."""
+    """Serves pipes. `sdk` returns the module for MCP, once it is loaded."""
 
     def __init__(self, services: Services, sdk: Callable[[], Awaitable[ModuleType]]) -> None:
         self._services = services
@@ -51,7 +51,7 @@ class Lines:
         self._served: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self, local: socket.socket) -> asyncio.Server:
-        return await asyncio.start_unix_server(self._connected, sock=local, limit=MOST_LINE)
+        return await asyncio.start_unix_server(self._connected, sock=local, limit=MAX_LINE)
 
     async def end(self) -> None:
         """Aborts the pipes: `vantage mcp` sends the calls that were open to the next server."""
@@ -96,7 +96,7 @@ class Lines:
     def _caller(self, line: bytes) -> tuple[Caller, Token]:
         try:
             hello = msgspec.json.decode(line, type=Hello)
-        except msgspec.MsgspecError:  # its message may have the client's environment in it
+        except msgspec.MsgspecError:  # its message may contain the client's environment
             raise InputError("expected one line that says who it is", hint="update vantage on both sides") from None
         token = self._services.tokens.identify(hello.token)
         if token is None:
@@ -114,7 +114,7 @@ class Lines:
 
 
 def _hang_up(writer: asyncio.StreamWriter) -> None:
-    """Ends a pipe whose token was revoked, and says so: it must not connect again."""
+    """Ends a pipe whose token was revoked, with a reason: it must not connect again."""
     if not writer.is_closing():
         writer.write(REVOKED)
         writer.close()
@@ -125,7 +125,7 @@ async def _read(sdk: ModuleType, reader: asyncio.StreamReader, writer: asyncio.S
         while True:
             try:
                 line = await reader.readline()
-            except ValueError:  # longer than MOST_LINE
+            except ValueError:  # longer than MAX_LINE
                 line = b"-"
             except ConnectionError:
                 return
@@ -155,5 +155,5 @@ async def _put(writer: asyncio.StreamWriter, line: bytes) -> None:
             await writer.drain()
 
 
-_EXPECTED = f"expected one JSON-RPC message a line, of at most {MOST_LINE:,} bytes"
+_EXPECTED = f"expected one JSON-RPC message a line, of at most {MAX_LINE:,} bytes"
 _NOT_A_MESSAGE = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":%b}}\n' % json.dumps(_EXPECTED).encode()

@@ -1,7 +1,7 @@
-"""Where MCP is reached: `/mcp` of the application, and the socket that `vantage mcp` pipes into.
+"""The two entrances for MCP: `/mcp` of the application, and the socket of `vantage mcp`.
 
-The SDK takes longer to import than everything else together. It is loaded in a thread with the first request for it: a
-server that no agent talks to never needs it.
+The SDK takes longer to import than everything else together. It is loaded in a thread with the first request for it, so
+a server without agents never loads it.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class McpMount:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["path_template"] = PATH
         sdk, manager = await self._ready()
-        user = sdk.user(scope["state"]["token_id"])  # a session is its token's alone
+        user = sdk.user(scope["state"]["token_id"])  # a session belongs to its token
         await manager.handle_request({**scope, "user": user}, receive, send)
 
     async def _ready(self) -> tuple[ModuleType, Any]:
@@ -70,7 +70,7 @@ class McpMount:
                 os.unlink(path)  # noqa: PTH108
 
     async def _serve(self, leaving: asyncio.Event) -> None:
-        """Loads the SDK, then keeps its HTTP side open: what it enters and leaves, it does in one task."""
+        """Loads the SDK, then keeps its HTTP side open; it is entered and left in the same task."""
         assert self._loaded is not None
         await self._wanted.wait()
         if leaving.is_set():
@@ -80,7 +80,7 @@ class McpMount:
             async with sdk.serving_http(self._services) as manager:
                 self._loaded.set_result((sdk, manager))
                 await leaving.wait()
-        except Exception as error:  # noqa: BLE001 -- requests for MCP fail with it; the server goes on
+        except Exception as error:  # noqa: BLE001 -- requests for MCP fail with it; the server continues
             if not self._loaded.done():
                 self._loaded.set_exception(error)
                 self._loaded.exception()

@@ -44,12 +44,12 @@ from vantage.server.mcp.words import error_text
 from vantage.server.services import Services
 
 log = structlog.get_logger("vantage.server")
-logging.getLogger("mcp").setLevel(logging.WARNING)  # below that it logs messages, and those have secrets in them
+logging.getLogger("mcp").setLevel(logging.WARNING)  # below that it logs messages, which contain secrets
 
-MOST_BODY = 16 << 20
-MOST_SESSIONS = 1000
+MAX_BODY = 16 << 20
+MAX_SESSIONS = 1000
 _LISTED = 50
-"""Conversations that are listed as resources."""
+"""How many conversations are listed as resources."""
 _OUR_FAULT = "something went wrong inside Vantage; its log says where. Call pty_status, then try again"
 
 _URI = re.compile(r"vantage://conversations/([^/?#]+)/(display|screen)")
@@ -57,7 +57,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 def make_server(who: Callable[[Context], Caller]) -> Server[Any]:
-    """The server; `who` gives the caller of a request."""
+    """The MCP server; `who` returns the caller of a request."""
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = who(context)
@@ -140,7 +140,7 @@ def make_server(who: Callable[[Context], Caller]) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-    server.middleware.clear()  # it would tell a tracer of every message
+    server.middleware.clear()  # it would send every message to a tracer
     return server
 
 
@@ -153,7 +153,7 @@ def _refused(error: VantageError) -> MCPError:
 
 
 def _name(context: Context, caller: Caller) -> str:
-    """What people see in a list of conversations: whose it is, and where."""
+    """The label of a conversation in a list: which agent's it is, and in which directory."""
     client = context.session.client_params
     name = (client.client_info.title or client.client_info.name) if client is not None else ""
     folder = str(caller.settings.get("cwd", "")).rstrip("/").rpartition("/")[2]
@@ -164,18 +164,20 @@ def _name(context: Context, caller: Caller) -> str:
 
 
 def user(token_id: str) -> AuthenticatedUser:
-    """Who calls, as the SDK knows it: it answers 404 to a session id that another user opened."""
+    """The caller in the SDK's terms: it answers 404 to a session id that another user opened."""
     return AuthenticatedUser(AccessToken(token="", client_id=token_id, scopes=[]))
 
 
 class _Session(NamedTuple):
     caller: Caller
     release: Callable[[], None]
-    """Its token is not watched any more."""
+    """Stops watching the token."""
 
 
 class HttpCallers:
-    """Who calls over HTTP: the request's token, and where the protocol has sessions, the session that it opened."""
+    """The callers over HTTP: each by the request's token, and, if the protocol has sessions, by the session that it
+    opened.
+    """
 
     def __init__(self, services: Services, end: Callable[[str, str], None]) -> None:
         """`end` is given a session id and the token that opened it, once that token was revoked."""
@@ -194,15 +196,15 @@ class HttpCallers:
         if caller is None:
             caller = Caller(self._services, remembers=session is not None, conversation=asked.get("conversation"))
             if not session:
-                if len(self._told) > MOST_SESSIONS:
+                if len(self._told) > MAX_SESSIONS:
                     self._told.clear()
                 caller.told = self._told
             else:
-                while len(self._sessions) >= MOST_SESSIONS:
+                while len(self._sessions) >= MAX_SESSIONS:
                     self._forget(next(iter(self._sessions)))
                 self._sessions[session] = _Session(caller, self._watch(session, request.scope["state"]["token_id"]))
         caller.tools = "all" if asked.get("tools") == "all" else "core"
-        # of this request: the next one may bring another token
+        # per request: the next one may have another token
         caller.scope = "full" if request.scope["state"].get("token_scope") == "full" else "read"
         return caller
 
@@ -235,13 +237,13 @@ def _manager(services: Services, callers: HttpCallers) -> StreamableHTTPSessionM
     return StreamableHTTPSessionManager(
         make_server(callers.who),
         security_settings=_security(services.config),
-        max_request_body_size=MOST_BODY,
-        max_sessions=MOST_SESSIONS,
+        max_request_body_size=MAX_BODY,
+        max_sessions=MAX_SESSIONS,
     )
 
 
 async def _end_session(manager: StreamableHTTPSessionManager, session: str, token_id: str) -> None:
-    """As its own client would: with DELETE. What still runs in it is cancelled."""
+    """Ends a session as its own client would: with DELETE. What still runs in it is cancelled."""
     headers = [(b"mcp-session-id", session.encode()), (b"host", b"localhost")]
     scope = {"type": "http", "method": "DELETE", "path": "/mcp", "query_string": b"", "headers": headers}
 
@@ -255,7 +257,7 @@ async def _end_session(manager: StreamableHTTPSessionManager, session: str, toke
 
 
 def _security(config: Config) -> TransportSecuritySettings:
-    """The SDK's own look at Host and Origin, behind our guard, which knows ports and addresses too."""
+    """The SDK's own check of Host and Origin. Our guard in front of it also knows ports and addresses."""
     names = ["localhost", "127.0.0.1", "[::1]", config.host, *config.hosts]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=is_loopback(config.host),

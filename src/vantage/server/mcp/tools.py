@@ -1,4 +1,4 @@
-"""The tools that a model sees: names, descriptions and schemas, made from the table of verbs, without the SDK.
+"""The tools for a model: names, descriptions and schemas, made from the table of verbs, without the SDK.
 
 A description tells a model that has never seen these tools what the tool does, when to use which, and what to call
 next. The core list has a budget of tokens.
@@ -17,7 +17,7 @@ from vantage.conversation.verbs.verb import Result
 from vantage.server.mcp.lean import shown
 
 WAIT_S = 45.0
-"""The longest wait of one call, also when `timeout_ms` is longer: clients give up after a minute."""
+"""The longest wait of one call in seconds, even if `timeout_ms` is longer: clients give up after a minute."""
 
 Set = Literal["core", "all"]
 
@@ -36,7 +36,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     destructive: bool
     idempotent: bool
     open_world: bool
-    """It can do what a shell can do."""
+    """It can do everything that a shell can do."""
 
 
 CORE = (
@@ -170,7 +170,7 @@ _WORDS: dict[str, _Words] = {
     ),
 }
 
-# verb → field → its description for a model, where the table of verbs says too little or too much
+# verb → field → its description for a model, if the table of verbs says too little or too much
 _FIELDS: dict[str, dict[str, str]] = {
     "exec_block": {
         "timeout_ms": f"Wait so long for its end: default {DEFAULT_TIMEOUT_MS}, at most {WAIT_S * 1000:.0f}; "
@@ -268,12 +268,12 @@ def _input(request: str, struct: type[msgspec.Struct]) -> dict[str, Any]:
     if "wait_for" in properties:
         properties["wait_for"] = dict(_WAIT_FOR)
         if request != "exec_block":
-            del properties["timeout_ms"]  # accepted too; the wait's own stands in `wait_for`
+            del properties["timeout_ms"]  # accepted too; the description of the wait's own field is in `wait_for`
     if "max_output" in properties:
         properties["max_output"]["description"] = _MAX_OUTPUT
     for each in properties.values():
         if each.get("minimum") in (0, 1):
-            del each["minimum"]  # that a number is not negative goes without saying
+            del each["minimum"]  # it is understood that a number is not negative
     for name, said in _FIELDS.get(request, {}).items():
         properties[name]["description"] = said
     if request == "keys":
@@ -294,7 +294,7 @@ _AFTER_A_WAIT: dict[str, dict[str, Any]] = {
     "awaiting_secret": {"type": "boolean"},
     "last_exit_code": {"type": "integer"},
 }
-"""What is added to the answer of a call that waited."""
+"""The fields that are added to the answer of a call that waited."""
 
 
 def _output(request: str, struct: type[Result]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a tool's result says beside its fields: a short text, and a note where something is not as usual.
+"""The words beside the fields of a tool's result: a short text, and a note if something is unusual.
 
 A slip, a question, a failure and a next step that is not obvious have a note; a success has none. Some clients show a
 model the text, others only the fields, so a note is in both. Notes are made from the fields of a result, hints from the
@@ -73,7 +73,7 @@ def waited_note(result: Fields) -> str:
 
 
 def nothing_runs_note(result: Fields) -> str:
-    """For a wait that failed at the shell's prompt, or without a shell: waiting again is not the next step."""
+    """For a wait that failed at the shell's prompt, or without a shell: waiting again would not help."""
     return (
         "Nothing runs in this terminal, so it may never come. pty_exec_block or pty_exec_interactive run something. "
         f"Only if a background job is to print it: {_wait_again(result)}."

@@ -1,10 +1,9 @@
 """Logging a browser in: the secret of a one-time link, or a token, is exchanged for a session.
 
-Nothing that a browser sends by itself authenticates: a cookie has no port, so every other program on the host would get
-it. The page keeps its session in the storage of its origin and sends it as a token (`tokens.py`).
-
+No header that a browser sends by itself authenticates: cookies are not bound to a port, so every other server on the
+host would get them. The page keeps its session in the storage of its origin and sends it as a token (`tokens.py`).
 Links are kept in memory only, for ten minutes. A link works once, and only for the user of this machine that asked for
-it, where that user is known.
+it, if that user is known.
 """
 
 import hashlib
@@ -19,11 +18,11 @@ from vantage.server.security.limits import Bucket
 from vantage.server.security.tokens import Token, Tokens
 
 LINK_S = 600
-"""How long a one-time link works."""
+"""Seconds that a one-time link works."""
 _MAX_LINKS = 1000
 _DAY_S = 24 * 60 * 60
 _ROOT = 0
-"""root can read the home's token, so a link is not refused to it."""
+"""root can read the home's token anyway, so a link is not refused to it"""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +55,7 @@ class Auth:
         """By id, used ones included, until they expire."""
 
     def failed(self, peer: str) -> None:
-        """Counts a wrong token or link. A right one is not counted, so its owner is not locked out."""
+        """Counts wrong tokens and links. Right ones are not counted, so their owner is not locked out."""
         if wait := self._failures.take(peer, time.monotonic()):
             raise TooMany("too many wrong tokens", retry_after=wait, hint=f"try again in {wait} s, with a valid one")
 
@@ -79,7 +78,7 @@ class Auth:
         return link if link is not None and link.expires > self._clock() * 1000 else None
 
     def redeem(self, secret: str, sender_uid: Callable[[], int | None] = lambda: None) -> Token:
-        """The token that a link stands for. The link is then used up, unless another user of this machine sent it.
+        """The token that a link was made with. The link is then used up, unless another user of this machine sent it.
 
         `sender_uid` is called only for a link that works, because it is slow: wrong guesses stay cheap.
         """

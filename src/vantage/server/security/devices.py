@@ -21,7 +21,7 @@ _PROGRAMS = (
     ("curl/", "curl"),
     ("python", "Python"),
 )
-"""A part of the headers → the browser's name. The first that fits counts: most browsers name others too."""
+"""A part of the headers → the browser's name. The first match counts: most browsers name others too."""
 _SYSTEMS = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),

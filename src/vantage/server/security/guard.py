@@ -1,4 +1,4 @@
-"""The guard in front of HTTP, WebSocket and MCP: every request passes it before it reaches anything else.
+"""The guard in front of HTTP, WebSocket and MCP: every request passes it first.
 
 It checks the name that a request is for (`Host`), the page that it is from (`Origin`), its token, its rate and its
 size, and adds the security headers to every answer. It sets in `scope["state"]`:
@@ -148,7 +148,7 @@ class Guard:
         if wait := self._floods.take(peer, time.monotonic()):
             raise TooMany("too many requests", retry_after=wait, hint=f"try again in {wait} s")
         if client:
-            # the private socket has no name that a page could take
+            # the private socket has no name that a page could use
             self._origins.check_host(headers.get(b"host"))
         self._origins.check_origin(headers.get(b"origin"))
         return peer
@@ -213,7 +213,7 @@ class _Answer:
 
 
 class _Counted:
-    """A body that does not state its length. One that is too long is refused before its end has arrived."""
+    """Reads a body that does not state its length. One that is too long is refused before its end has arrived."""
 
     def __init__(self, receive: Receive, answer: _Answer, most: int) -> None:
         self._receive = receive
@@ -278,5 +278,5 @@ def _only_reads(method: str, path: str) -> bool:
 
 
 def _is_mcp(path: str) -> bool:
-    """A read-only token may send anything there: MCP knows which of its tools only read."""
+    """A read-only token may send any message there: MCP knows which of its tools only read."""
     return path == MCP or path.startswith(f"{MCP}/")

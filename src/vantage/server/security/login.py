@@ -1,7 +1,7 @@
-"""Logging a browser in and out. The page itself is in `static.py`; the session goes to its script, to no cookie.
+"""Logging a browser in and out. The page itself is in `static.py`; the session is sent to its script, not as a cookie.
 
-Only a POST uses up a link. A program that fetches the address to preview it changes nothing, and does not get the
-part after the #.
+Only a POST uses up a link. A program that fetches the address for a preview changes nothing, and does not get the part
+after the #.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ from vantage.server.security.tokens import Token
 
 
 class LogIn(Params, frozen=True):
-    """One of the two."""
+    """One of the two must be given."""
 
     secret: Annotated[str, Meta(description="What stands after the # of a one-time link")] | UnsetType = UNSET
     token: Annotated[str, Meta(description="A token, instead of a secret")] | UnsetType = UNSET

@@ -65,7 +65,7 @@ class Origins:
 
 
 def _parsed(place: str) -> tuple[str, int | None]:
-    """`[::1]:7878` → `::1` and 7878; an empty name for what is no place."""
+    """`[::1]:7878` → `::1` and 7878; an empty name if it is no place."""
     found = _PLACE.fullmatch(place)
     return (found[1].strip("[]"), int(found[2]) if found[2] else None) if found else ("", None)
 

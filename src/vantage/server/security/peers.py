@@ -16,10 +16,10 @@ _Address = tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]
 
 
 def peer_uid(scope: Mapping[str, Any]) -> int | None:
-    """The uid of the process that sent a request; None where it is not known."""
+    """The uid of the process that sent a request; None if it is not known."""
     client, server = scope.get("client"), scope.get("server")
     if client is None:
-        return os.getuid()  # the private socket: its mode lets in no other user
+        return os.getuid()  # the private socket: its mode admits no other user
     if server is None:
         return None
     try:

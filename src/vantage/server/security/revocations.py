@@ -1,4 +1,4 @@
-"""Ends what a token opened when the token is revoked: sockets, pipes, MCP sessions, requests that still run.
+"""Ends what was opened with a token when the token is revoked: sockets, pipes, MCP sessions, running requests.
 
 `vantage token revoke` writes a file and sends no signal. While something is open with a token that can be revoked, the
 file is checked four times a second; otherwise nothing runs.

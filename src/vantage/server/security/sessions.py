@@ -1,4 +1,4 @@
-"""Sessions and one-time links over HTTP: which browsers are logged in, and how another one gets in."""
+"""Sessions and one-time links over HTTP: which browsers are logged in, and how to log in another one."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -47,7 +47,7 @@ class LinkState(Result):
 
 
 def sender_uid(services: Services, request: Request) -> int | None:
-    """The user of this machine that sent a request; None where it came through a proxy, or is not known."""
+    """The user of this machine that sent a request; None if it came through a proxy, or is not known."""
     origin = request.headers.get("origin", "").lower()
     if origin in {each.rstrip("/").lower() for each in services.config.origins}:
         return None

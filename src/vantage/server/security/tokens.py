@@ -1,10 +1,9 @@
 """Tokens and sessions: the home's own token, made on first start, further tokens that can be revoked, and sessions.
 
 A session is the token that a browser gets for a link or a token. It is named after the device, and ends after a time or
-with the token that it was made with. A session is accepted wherever a token is.
-
-Of further tokens and sessions only hashes are on disk (each has 256 random bits, so a plain hash is enough), in a file
-that the command line writes and a running server reads again when it changes.
+with the token that it was made with. A session is accepted wherever a token is. Of further tokens and sessions only
+hashes are on disk (each has 256 random bits, so a plain hash is enough), in a file that the command line writes and a
+running server reads again when it changes.
 """
 
 import fcntl
@@ -37,7 +36,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     name: str = ""
-    """What a token is for; the device of a session."""
+    """The token's purpose; the device of a session."""
     scope: Scope = "full"
     created: int = 0
     hash: str = ""
@@ -79,7 +78,7 @@ class Tokens:
 
     def by_id(self, token_id: str) -> Token | None:
         """The token with this id, if it is still valid."""
-        if token_id != MAIN:  # which is valid as long as the server runs
+        if token_id != MAIN:  # the home's own token, which is valid as long as the server runs
             self._read()
         return self._valid(self._get(token_id))
 
@@ -89,7 +88,7 @@ class Tokens:
         return self._kept.get(token_id) or self._unsaved.get(token_id)
 
     def _valid(self, token: Token | None) -> Token | None:
-        """The token, unless it is a session that has expired or whose token is not valid any more."""
+        """The token, unless it is a session that has expired or whose token is no longer valid."""
         each, now = token, self._clock() * 1000
         while each is not None and each.parent:
             parent = self._get(each.parent)

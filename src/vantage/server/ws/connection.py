@@ -27,13 +27,13 @@ class Connection:
         self._send = send
 
     def end(self, event: Event) -> None:
-        """Ends it from outside: tasks are canceled. The first reason counts; `close` tells the peer."""
+        """Ends it from outside: tasks are cancelled. The first reason counts; `close` tells the peer."""
         if not self.handshake.closed:
             self.handshake.on(event)
             self.ended.set_result(event)
 
     def refuse(self, event: Event) -> Never:
-        """Ends it from within: what is being done stops here."""
+        """Ends it from inside: what is being done stops here."""
         self.end(event)
         raise Closed
 
@@ -59,7 +59,7 @@ class Connection:
         await self.say("error", code=error.code, message=error.message, hint=error.hint, **about)
 
     async def close(self) -> None:
-        """Tells the peer why the socket ends, if it is there to be told."""
+        """Tells the peer why the socket ends, if the peer is still there."""
         closing = CLOSINGS.get(self.ended.result())
         if closing is not None:
             await self._send({"type": "websocket.close", "code": closing.code, "reason": closing.reason})

@@ -1,4 +1,4 @@
-"""What each message of a client does: a table from its type to a function."""
+"""The handler of each message of a client: a table from its type to a function."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ async def client_config(socket: "Socket", message: ClientConfig) -> None:
 
 
 async def _set_agent_display(socket: "Socket", agent_id: str, message: ClientConfig) -> None:
-    """The display of one agent: in the conversation that is named, else in the only one that the socket follows."""
+    """Sets the display of one agent: in the named conversation, else in the only one that the socket follows."""
     socket.identity.must_write()
     conversation_id = message.conversation_id or socket.subscriptions.only
     if conversation_id is None:

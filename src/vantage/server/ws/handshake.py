@@ -1,7 +1,7 @@
-"""The handshake of a socket, sans-IO: its states, what may happen in each, and how it ends.
+"""The handshake of a socket, sans-IO: its states, the events that each allows, and how it ends.
 
-`TRANSITIONS` lists every event that a state allows; any other one raises `HandshakeError`, because the server and not
-the peer has made a mistake then. The diagram in docs/websocket.md is made from this table.
+`TRANSITIONS` lists every event that a state allows; any other one raises `HandshakeError`, because then the server and
+not the peer has made a mistake. The diagram in docs/websocket.md is made from this table.
 """
 
 from enum import Enum, auto
@@ -20,7 +20,7 @@ class State(Enum):
 
 class Event(Enum):
     TOKEN = auto()
-    """A valid token was shown, with the upgrade or with hello."""
+    """A valid token came, with the upgrade or with hello."""
     HELLO = auto()
     """The client has named itself."""
     MESSAGE = auto()
@@ -32,7 +32,7 @@ class Event(Enum):
     """The time limit for the token is over."""
     REVOKED = auto()
     FULL = auto()
-    """As many sockets with a token are open as there may be."""
+    """The limit of open sockets with a token is reached."""
     DISPLACED = auto()
     """Too many sockets without a token are open, and this was the oldest."""
     LEFT = auto()
@@ -56,7 +56,7 @@ CLOSINGS = {
     Event.FULL: Closing(TRY_AGAIN_LATER, "too many sockets are open"),
     Event.DISPLACED: Closing(TRY_AGAIN_LATER, "too many sockets wait for their hello"),
 }
-"""`LEFT` is not here: there is no peer left to tell."""
+"""`LEFT` is not here: there is no peer to tell."""
 
 TRANSITIONS: dict[State, dict[Event, State]] = {
     State.ANONYMOUS: {
@@ -88,7 +88,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
 
 
 class HandshakeError(RuntimeError):
-    """The server did what the table does not list."""
+    """The server did something that the table does not list."""
 
 
 class Handshake:

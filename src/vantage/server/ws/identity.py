@@ -21,21 +21,21 @@ class Identity:
         self._peer = peer
         self._token_id: str | None = None
         self._release: Callable[[], None] = lambda: None
-        """The token is not watched any more."""
+        """Stops watching the token."""
 
     @property
     def owner(self) -> str:
-        """The token that the client id belongs to: it cannot be used with another one."""
+        """The token that owns the client id: the id cannot be used with another one."""
         return self._token_id or ""
 
     @property
     def named(self) -> dict[str, str]:
-        """The client, as requests to a conversation name it."""
+        """The client, under the name that requests to a conversation use."""
         return {"client_id": self.client_id, "owner": self.owner}
 
     @property
     def scope(self) -> str | None:
-        """`full` or `read`; None without a token that still holds."""
+        """`full` or `read`; None without a token that is still valid."""
         token = self._tokens.by_id(self._token_id) if self._token_id is not None else None
         return token.scope if token is not None else None
 
@@ -49,7 +49,7 @@ class Identity:
             raise ReadOnly("this token may only watch", hint="connect with one that may do more")
 
     def show(self, token: str) -> None:
-        """Takes the token of a hello. One that is not valid ends the socket."""
+        """Takes the token of a hello. An invalid one ends the socket."""
         known = self._tokens.identify(token)
         if known is None:
             with suppress(TooMany):  # the socket is closed either way

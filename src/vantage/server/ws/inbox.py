@@ -1,7 +1,7 @@
 """Messages of one socket that were read and are not handled yet: in order, bounded in bytes.
 
 Input may be held until a shell shows its prompt, and a Ctrl-C is never held. So the socket is read ahead: a Ctrl-C
-that was read drops the held input before it, and is then handled in its turn.
+drops the held input before it as soon as it is read, and is then handled in its turn.
 """
 
 import asyncio
@@ -58,6 +58,6 @@ class Inbox:
             self._changed.notify_all()
 
     async def empty(self) -> None:
-        """Waits until all of them were handled."""
+        """Waits until all messages are handled."""
         async with self._changed:
             await self._changed.wait_for(lambda: not self._messages and self.handled is None)

@@ -1,4 +1,4 @@
-"""What the person at a socket types: the keyboard is taken, typed on, and given back."""
+"""Input of the person at a socket: the keyboard is taken, typed on, and given back."""
 
 from contextlib import suppress
 
@@ -34,5 +34,5 @@ class Keyboard:
         """A Ctrl-C was read, and is not handled yet: input before it that is held for a prompt is dropped."""
         self._inbox.interrupt(message.conversation_id)
         if self._inbox.handled is not None and self._identity.scope == "full":
-            with suppress(VantageError):  # the Ctrl-C itself is answered with it
+            with suppress(VantageError):  # the Ctrl-C itself is answered with the error
                 await self._bus.request(message.conversation_id, "drop_held", **self._identity.named)

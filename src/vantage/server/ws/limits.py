@@ -1,4 +1,4 @@
-"""How much of everything sockets may use, and the registry that counts them."""
+"""The limits of sockets, and the registry that counts sockets."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,29 +6,29 @@ from typing import Protocol
 from vantage.server.ws.handshake import Event
 
 MAX_BYTES = 1 << 20
-"""Of a client's message; a longer one closes the socket with 1009."""
+"""Bytes of a client's message; a longer one closes the socket with 1009."""
 MESSAGE_COST = 1024
 """Bytes that a waiting message counts for besides its own: about a thousand may wait."""
 PING_S = 20.0
-"""A peer that does not answer a ping before the next one is due is gone."""
+"""Seconds between pings. A peer that does not answer one before the next is due is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     hello_s: float = 5.0
-    """A socket without a valid token is closed after this time."""
+    """Seconds after which a socket without a valid token is closed."""
     anonymous: int = 256
     anonymous_of_peer: int = 128
     """Sockets without a token, of all addresses and of one. A new one displaces the oldest: a client says hello at
     once, so it is never the one that is closed."""
     linger_s: float = 30.0
-    """A client without a socket stays present for this time: its context holds, and it keeps the keyboard."""
+    """Seconds that a client without a socket stays present: its context holds, and it keeps the keyboard."""
     redraw_s: float = 0.25
-    """All rows are drawn again for another display at most so often."""
+    """Seconds between two redraws of all rows for a changed display."""
     sockets: int = 1000
-    """With a token. Those without one are counted apart."""
+    """Sockets with a token. Those without one are counted separately."""
     subscriptions: int = 100
-    """Of one socket."""
+    """Conversations of one socket."""
 
 
 class Counted(Protocol):

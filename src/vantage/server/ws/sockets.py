@@ -1,8 +1,8 @@
-"""The WebSocket at `/v1/ws`: one socket, many conversations; what each shows now, then what changes.
+"""The WebSocket at `/v1/ws`: one socket, many conversations: the present state of each, then its changes.
 
 Nothing is queued for a client: it is sent what is new when it can be written to, so a slow one skips what was in
-between and slows no other. A message that cannot be understood or done is answered with an `error`, and the socket
-stays open.
+between and slows no other. A message that cannot be understood or carried out is answered with an `error`, and the
+socket stays open.
 """
 
 from typing import Any

@@ -24,20 +24,20 @@ class Subscriptions:
         self._connection = connection
         self._identity = identity
         self._displays = Contexts()
-        """What this one client can show; empty until it says so."""
+        """This client's display; empty until it declares one."""
         self._subscriptions: dict[str, Subscription] = {}
         self._present: set[str] = set()
-        """Conversations in which the client is present by way of this socket."""
+        """Conversations in which the client is present through this socket."""
         self._news = asyncio.Event()
         self._redraw = Throttle(self._retarget, limits.redraw_s)
 
     @property
     def only(self) -> str | None:
-        """The conversation that is followed, if it is one."""
+        """The subscription of a followed conversation, else an error."""
         return next(iter(self._subscriptions)) if len(self._subscriptions) == 1 else None
 
     async def add(self, message: Subscribe) -> None:
-        """Follows a conversation; a second time, it begins again."""
+        """Follows a conversation; a second call starts again."""
         conversation_id = message.conversation_id
         if conversation_id not in self._subscriptions and len(self._subscriptions) >= self._limit:
             said = f"a socket carries at most {self._limit} conversations"
@@ -78,14 +78,14 @@ class Subscriptions:
         )
 
     async def declare(self, primary: bool | None) -> None:
-        """Tells the followed conversations what the client can show, and draws their rows again for it."""
+        """Declares the client's display in the followed conversations, and draws their rows again for it."""
         for conversation_id, subscription in tuple(self._subscriptions.items()):
             if "rows" in subscription.channels:
                 await self._declare(conversation_id, self._target(subscription.target.surface), primary)
         self._redraw.request()
 
     async def _declare(self, conversation_id: str, target: RenderTarget, primary: bool | None = None) -> None:
-        """A client that is sent no rows does not count for how wide they may be: it is not declared."""
+        """Declares the client's display in a conversation that it gets rows of, because it counts for their width."""
         said: dict[str, Any] = {**self._identity.named, "presentation": target.context.to_dict()}
         if self._identity.scope != "full":
             said["read_only"] = True
@@ -104,7 +104,7 @@ class Subscriptions:
     # what is new
 
     async def send_news(self) -> None:
-        """Writes what is new in each conversation, for as long as the socket is open."""
+        """Writes what is new in each conversation, as long as the socket is open."""
         while True:
             await self._news.wait()
             self._news.clear()

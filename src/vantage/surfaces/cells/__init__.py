@@ -1,5 +1,4 @@
 """Rows as lines of cells: the layout that the terminal and the plain surface share.
 
-Everything here returns lines of styled spans that fit the page they were laid out for; what becomes of the styles is
-the surface's business.
+Everything here returns lines of styled spans that fit their page; the surface decides what becomes of the styles.
 """

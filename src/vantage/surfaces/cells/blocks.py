@@ -17,7 +17,7 @@ from vantage.timeline import row as rows
 
 _TEXT_STYLES = {"default": NORMAL, "monospace": NORMAL, "error": RED, "dim": Style("dim"), "accent": ACCENT}
 _LONGEST_LINE = 2000
-"""Characters of one line of output that are worth showing."""
+"""The most characters of one line of output that are shown."""
 
 
 def block_lines(block: rows.Block, page: Page) -> list[Line]:
@@ -105,7 +105,7 @@ def _ansi(block: rows.AnsiBlock, page: Page) -> list[Line]:
 
 
 def _output(block: rows.OutputBlock, page: Page) -> list[Line]:
-    """What was printed, without blank edges: the first lines, then how many more there are."""
+    """Printed output without blank lines at its ends: the first lines, then how many more there are."""
     lines = _without_blank_edges(block.content.split("\n"))
     shown = lines if block.max_lines is None else lines[: block.max_lines]
     style = RED if block.error else NORMAL
@@ -135,7 +135,7 @@ def _without_blank_edges(lines: list[str]) -> list[str]:
 
 
 def _checklist(block: rows.ChecklistBlock, page: Page) -> list[Line]:
-    """The plan: its next open step stands out, everything else recedes."""
+    """The plan: its next open step is highlighted, all others are dimmed."""
     out = wrap([Span(page.clean(block.overview), ACCENT)], page.width) if block.overview else []
     upcoming = next((item for item in block.items if item.status != "completed"), None)
     for item in block.items:
@@ -199,7 +199,7 @@ def diff_lines(file: rows.FileDiff, page: Page) -> list[Line]:
 
 
 class _Same:
-    """A value that is equal to itself only, as the key of what was made from it."""
+    """A value that is equal only to itself, as the key of a cached drawing."""
 
     __slots__ = ("value",)
 
@@ -215,7 +215,7 @@ class _Same:
 
 @lru_cache(maxsize=64)
 def _hunk_lines(hunk: _Same, width: int | None, clean: Callable[[str], str]) -> list[Line]:
-    """Drawn when a call starts, and the same when it ends: remembered in between."""
+    """Cached, because a diff is drawn when its call starts and again when it ends."""
     out: list[Line] = []
     room = _UNBOUNDED if width is None else width - _NUMBER - 1
     for line in hunk.value:
@@ -242,7 +242,7 @@ def _section(block: rows.SectionBlock, page: Page) -> list[Line]:
 
 
 def _diff(block: rows.DiffBlock, page: Page) -> list[Line]:
-    """Where a diff stands among other blocks: each file under its own head."""
+    """A diff among other blocks: each file under its own head."""
     out: list[Line] = []
     for file in block.files:
         out += wrap([Span(page.clean(span.text), span.style) for span in rows.file_head(file)], page.width)

@@ -89,7 +89,7 @@ def verbatim(line: Line, room: int | None) -> list[Line]:
 
 @cache
 def _code_styles(light: bool) -> defaultdict[str, Style]:
-    """Token class → its style; what has no colour is normal."""
+    """Token class → its style; a class without a colour is drawn normally."""
     return defaultdict(lambda: NORMAL, {kind: Style(pair[light]) for kind, pair in COLORS.items()})
 
 

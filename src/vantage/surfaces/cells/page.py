@@ -1,4 +1,4 @@
-"""The page that lines are laid out on: how wide it is, what it can show, and how text gets onto it."""
+"""The page on which lines are laid out: how wide it is, what it can show, and how text gets onto it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,9 +44,9 @@ class Page(msgspec.Struct, frozen=True):
     """Cells of a line; `None` leaves paragraphs on one line each."""
     glyphs: Glyphs = UNICODE
     clean: Callable[[str], str] = sanitize
-    """What text from outside goes through before it is measured."""
+    """The function that sanitises foreign text before it is measured."""
     notes: list[str] = []
-    """What had to be given up, for diagnostics."""
+    """What was lost, for diagnostics."""
     markdown: Callable[..., Any] | None = None
     """Draws markdown that grows, reusing its last drawing; `None` draws all of it."""
     tab_width: int = TAB_WIDTH
@@ -65,9 +65,9 @@ class Page(msgspec.Struct, frozen=True):
         return cls(context, width, ASCII, lambda text: to_ascii(clean(text)), [], None, tab_width)
 
     def hang(self, first: Line, rest: Line, draw: Callable[["Page"], list[Line]]) -> list[Line]:
-        """What is drawn right of a margin, which is `first` on the first line and `rest` on the others.
+        """The lines right of a margin, which is `first` on the first line and `rest` on the others.
 
-        A margin that would leave hardly any room stands above instead. A line with nothing on it stays empty.
+        A margin that would leave hardly any room is placed above instead. A blank line stays empty.
         """
         margin = width_of(first)
         if self.width is not None and self.width - margin < LEAST_ROOM:
@@ -81,11 +81,11 @@ class Page(msgspec.Struct, frozen=True):
         return out
 
     def line(self, text: str) -> str:
-        """Text from outside, clean and on one line."""
+        """Foreign text, sanitised and on one line."""
         return self.clean(text).replace("\n", " ")
 
     def narrow(self, cells: int) -> "Page":
-        """The page with a margin taken off."""
+        """The page without the width of a margin."""
         if self.width is None or cells <= 0:
             return self
         # every list, quote and body does this: `structs.replace` would take twice as long

@@ -23,7 +23,7 @@ from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
 _BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "warning": RED, "error": RED}
 _LEAST = 20
-"""Columns that sub-agents' indents leave at the least."""
+"""The least columns that sub-agents' indents leave."""
 _DEEPEST = 50
 """Indents that are drawn where no width limits them."""
 _HEAD_LINES = 5
@@ -147,7 +147,7 @@ def _head(row: Row, page: Page, bullet: Line) -> list[Line]:
 
 
 def _surely_fits(title: Line, width: int | None, margin: int) -> bool:
-    """Whether a head is one short line of plain characters, as nearly all are, and needs no further work."""
+    """Whether a head is one short line of plain characters, which needs no further work. Nearly all heads are."""
     text = text_of(title)
     return bool(text) and (width is None or len(text) + margin <= width) and text.isascii() and text.isprintable()
 

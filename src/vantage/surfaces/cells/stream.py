@@ -1,4 +1,4 @@
-"""A markdown text that grows, drawn again and again: what cannot change any more is drawn once.
+"""A markdown text that grows, drawn again and again: lines that can no longer change are drawn once.
 
 For a finished text the lines are those of `markdown_lines`; while it grows, a table that has not ended is held back.
 """

@@ -13,7 +13,7 @@ _GAP = (
 
 
 def diff_html(file: FileDiff, row_title: str = "") -> str:
-    """One file: what was done to it, unless the row's title has said so, and its hunks when there are any."""
+    """One file: what was done to it, unless the row's title says so already, and its hunks when there are any."""
     head = file_head(file)
     title = "" if text_of(head) == row_title else f'<figcaption class="v-file">{spans_html(head)}</figcaption>'
     hunks = [hunk for hunk in file.hunks if hunk]
@@ -30,7 +30,7 @@ def diff_html(file: FileDiff, row_title: str = "") -> str:
 
 
 class _Numbers:
-    """A context line knows only its new number; what was added and removed above it tells the old one."""
+    """Computes the old number of a context line from its new number and the changes above it."""
 
     def __init__(self) -> None:
         self.shift = 0

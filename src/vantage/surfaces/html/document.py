@@ -37,7 +37,7 @@ _MARKS = (
 
 
 class Scope:
-    """What the nodes of one document share: the ids of its footnotes, and how deep the drawing is."""
+    """State of one document's drawing: the ids of its footnotes, and the present depth."""
 
     def __init__(self, prefix: str, blocks: list[nodes.Block]) -> None:
         self.prefix = prefix
@@ -63,7 +63,7 @@ class Scope:
 def _footnote_labels(blocks: list[nodes.Block]) -> list[str]:
     labels = []
     todo: list[Any] = blocks[::-1]
-    """The nodes to look at, the next one last: taking the first of a list would move all the others."""
+    """The nodes still to visit, the next one last, because popping the last of a list is cheap."""
     while todo:
         node = todo.pop()
         if isinstance(node, nodes.FootnoteDef):
@@ -90,20 +90,7 @@ def blocks_html(blocks: list[nodes.Block], scope: Scope) -> str:
 
 def inline_html(content: list[Inline], scope: Scope) -> str:
     """Inline parts; neighbours that share a link stand in one anchor."""
-    out: list[str] = []
-    group: list[Inline] = []
-    link: Link | None = None
-    for part in [*content, None]:
-        if isinstance(part, nodes.Break) and link is not None:
-            part_link: Link | None = link
-        else:
-            part_link = part.link if isinstance(part, nodes.Text | nodes.Image) else None
-        if part is None or part_link is not link:
-            out.append(_linked(group, link, scope))
-            group, link = [], part_link
-        if part is not None:
-            group.append(part)
-    return "".join(out)
+    return "".join([_linked(group, link, scope) for link, group in nodes.link_groups(content)])
 
 
 def _linked(group: list[Inline], link: Link | None, scope: Scope) -> str:
@@ -156,7 +143,7 @@ def _paragraph(node: nodes.Paragraph, scope: Scope) -> str:
 
 
 def _heading(node: nodes.Heading, scope: Scope) -> str:
-    """A message stands inside a page that has headings of its own, so its first level is the page's third."""
+    """A message is inside a page with headings of its own, so its first level is the page's third."""
     level = min(max(node.level, 1), 6)
     tag = f"h{min(level + 2, 6)}"
     return f'<{tag} class="v-h{level}">{inline_html(node.content, scope)}</{tag}>'
@@ -217,7 +204,7 @@ def _cell(tag: str, cell: nodes.Cell, align: str, scope: Scope) -> str:
 
 
 def table_html(head: list[str], rows: list[list[str]]) -> str:
-    """Cells, drawn already, as a table that scrolls sideways when the page is narrower."""
+    """A table of cells that are drawn already. It scrolls sideways when the page is narrower."""
     body = "".join([f"<tr>{''.join(row)}</tr>" for row in rows])
     return (
         '<div class="v-table-scroll" tabindex="0" role="group" aria-label="table"><table class="v-table">'

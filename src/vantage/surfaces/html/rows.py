@@ -1,7 +1,7 @@
 """Rows → HTML for a page: semantic elements, classes beginning with `v-`, no script and no inline style.
 
-Every row is one `<article>` that can be replaced in place; a tool's body is inside `<details>`, whole. Whatever a row
-holds, the markup is well-formed and inert: `html_text` is the only sink. `BLOCKS` has one function per block type.
+Every row is one `<article>` that can be replaced in place; a tool's body is inside `<details>`, uncut. Whatever a row
+contains, the markup is well-formed and inert: `html_text` is the only sink. `BLOCKS` has one function per block type.
 """
 
 import math
@@ -57,7 +57,7 @@ KIND_LABELS = {
 }
 
 ACTION_WORDS = {"copy": "Copy", "goto": "Show", "send": ""}
-"""What a button says that has no label; the last one says its id."""
+"""The text of a button without a label: for the last kind, its id."""
 
 _END = 16
 """Graphemes of a title's end that stay when its middle is cut."""
@@ -70,7 +70,7 @@ BULLETS = {"none": "•", "running": "◌", "ok": "✓", "warning": "!", "error"
 
 
 class Scene:
-    """What the blocks of one row are drawn with: the display, ids to begin with, and notes on what had to give way."""
+    """The context for drawing the blocks of one row: the display, a prefix for ids, and notes on what was lost."""
 
     def __init__(self, row: Row, context: PresentationContext, notes: list[str]) -> None:
         self.context = context
@@ -78,7 +78,7 @@ class Scene:
         self.title = row.text
         self.notes = notes
         self.path: list[int] = []
-        """Which block is being drawn: its index among the row's blocks, then those inside sections."""
+        """The path of the block that is being drawn: its index among the row's blocks, then those inside sections."""
 
 
 def render_html(rows: Iterable[Row], context: PresentationContext) -> Rendered:
@@ -141,7 +141,7 @@ def _head(row: Row) -> str:
 
 
 def _title(row: Row) -> str:
-    """The title, whole. One to be cut stands on one line, and the page cuts it: at its end, or before `v-cut-end`."""
+    """The whole title. A title to be cut is on one line, and the page cuts it: at its end, or before `v-cut-end`."""
     if row.cut_title not in ("tail", "middle"):
         return f'<span class="v-title">{spans_html(row.title)}</span>'
     line = [Span(sanitize(span.text).replace("\n", " "), span.style) for span in row.title]
@@ -164,7 +164,7 @@ def _diagnostics(row: Row) -> str:
 
 
 def blocks_html(blocks: list[Block], scene: Scene) -> str:
-    """The blocks that the display shows, each in an element that says which of the row's it is (to copy its source).
+    """The blocks that the display shows, each in an element with its path in the row (to copy its source).
 
     `3.1` is the second block of the section that is the row's fourth.
     """
@@ -195,7 +195,7 @@ def _block(block: Block, scene: Scene) -> str:
 
 
 def _actions(block: Any) -> str:
-    """Buttons, which the page gives their work, and links."""
+    """Links, and buttons, whose action the page attaches."""
     items = "".join([f"<li>{_action(action)}</li>" for action in getattr(block, "actions", [])])
     return f'<ul class="v-actions">{items}</ul>' if items else ""
 

@@ -1,7 +1,7 @@
 """Text at the HTML sink: everything is sanitised and escaped here, and nowhere else.
 
-Callers pass text as it came and get markup back; no function of the html surface puts foreign text into markup
-except through `escape` and `attribute`.
+Callers pass raw text and get markup back; no function of the html surface puts foreign text into markup except through
+`escape` and `attribute`.
 """
 
 import html
@@ -19,7 +19,7 @@ from vantage.text.style import NORMAL, Style
 
 RASTER = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
 MAX_DATA_URI = 100_000
-"""Characters of a `data:` picture; a larger one belongs into the conversation's assets."""
+"""Characters of a `data:` picture; a larger one must be an asset of the conversation."""
 ASSET = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 ASSET_PATH = "assets/"
 """Where a page finds the conversation's assets, relative to itself."""
@@ -36,22 +36,22 @@ def escape(text: str) -> str:
 
 
 def attribute(text: str) -> str:
-    """Text for an attribute's value, between double quotes: a name or a label, so not without end."""
+    """Text for an attribute's value, between double quotes: a name or a label, so it is cut."""
     text = one_line(text)
     return html.escape(text if len(text) <= MAX_ATTRIBUTE else f"{text[:MAX_ATTRIBUTE]}…")
 
 
 def exact_attribute(text: str) -> str:
-    """Text for an attribute that the page uses rather than shows: whole, lines and tabs as they are.
+    """Text for an attribute that the page uses rather than shows: uncut, with lines and tabs.
 
-    A control byte or a bidi override is spelt out here too: it would act where a copy is pasted.
+    A control byte or a bidi override is spelt out here too, because it would have an effect where a copy is pasted.
     """
     safe = "\t".join([sanitize(part) for part in text.split("\t")])
     return html.escape(safe).replace("\n", "&#10;").replace("\t", "&#9;")
 
 
 def element_id(prefix: str, name: str) -> str:
-    """An id that any row id or footnote label may become part of; different names give different ids."""
+    """An id that may contain any row id or footnote label; different names give different ids."""
     if len(name) > 100:
         name = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{prefix}-{_ID.sub(lambda match: f'_{ord(match[0]):x}_', name)}"
@@ -134,7 +134,7 @@ def code_figure(text: str, language: str = "", start_line: int | None = None, ca
 
 
 def image_html(source: str, alt: str) -> str:
-    """A picture of the conversation or a small one that came along; anything remote becomes a link, never a request."""
+    """A picture of the conversation or a small embedded one; a remote one becomes a link, never a request."""
     label = alt or "image"
     if ASSET.fullmatch(source):
         return f'<img class="v-image" src="{ASSET_PATH}{source}" alt="{attribute(alt)}">'

@@ -1,8 +1,8 @@
 """Terminal emulators behind one small protocol, and the choice between them.
 
-An engine turns bytes into a grid. It keeps no history beyond what it was not yet asked for (`drain`), answers what
-programs ask (`take_replies`), and says which rows may differ from those last asked for (`dirty`). Everything above sees
-only this protocol, so the two engines differ in what they understand, never in shape.
+An engine turns bytes into a grid. It keeps only the history that was not drained yet (`drain`), answers programs'
+queries (`take_replies`), and says which rows may differ from those last read (`dirty`). Everything above uses only this
+protocol, so the two engines differ in which sequences they understand, never in shape.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ class Engine(Protocol):
 
     name: str
     build: str
-    """Which build of which emulator: what one build encoded, only the same build decodes."""
+    """The build of the emulator: a checkpoint is decoded only by the build that encoded it."""
     cols: int
     rows: int
 
@@ -38,11 +38,11 @@ class Engine(Protocol):
     def synchronized(self) -> bool: ...
     def modes(self) -> Modes: ...
     def dirty(self) -> Iterable[tuple[int, Row]]:
-        """The rows that may have changed since the last call, all of them at the first one."""
+        """The rows that may have changed since the last call; all of them at the first call."""
         ...
 
     def drain(self, *, everything: bool) -> Drained | None:
-        """Lines that have left the screen and were not handed over yet; without `everything` only those at hand."""
+        """Lines that have left the screen and were not drained yet; without `everything` only those at hand."""
         ...
 
     def encode(self) -> bytes: ...
@@ -50,7 +50,7 @@ class Engine(Protocol):
 
 
 class EngineKind(Protocol):
-    """How an engine comes to be: new, or from what another one of the same build encoded."""
+    """Makes an engine: new, or from a checkpoint of the same build."""
 
     name: str
     build: str
@@ -66,7 +66,7 @@ def _ghostty() -> EngineKind:
 
 
 def _pyte() -> EngineKind:
-    from vantage.terminal.engines.pyte.engine import PyteEngine  # noqa: PLC0415 -- only where it is used
+    from vantage.terminal.engines.pyte.engine import PyteEngine  # noqa: PLC0415 -- only if it is used
 
     return PyteEngine
 

@@ -1,4 +1,4 @@
-"""What a screen is made of: rows with runs of style, the cursor, the modes a program has set. Values only."""
+"""The parts of a screen: rows with runs of style, the cursor, the modes that a program has set. Values only."""
 
 from typing import Annotated, Literal
 
@@ -17,14 +17,14 @@ UNDERLINES = ("double", "curly", "dotted", "dashed")
 
 
 class CheckpointError(VantageError):
-    """A checkpoint that this engine cannot make or read. The way out is always to feed the bytes again."""
+    """The engine cannot make or read a checkpoint. The way out is always to feed the bytes again."""
 
     code = "checkpoint"
     status = 409
 
 
 class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Cells in one row that look alike and not plain."""
+    """Neighbouring cells of a row with the same style, which is not the default one."""
 
     start: Annotated[int, Meta(description="The first cell, from 0")]
     len: Annotated[int, Meta(description="How many cells")]
@@ -57,7 +57,7 @@ class Cursor(msgspec.Struct, frozen=True, gc=False):
 
 
 class Modes(msgspec.Struct, frozen=True, gc=False):
-    """What a program has asked of keyboard, mouse and display: all that encoding input depends on."""
+    """What a program has asked of keyboard, mouse and display: everything that encoding input depends on."""
 
     application_cursor: bool = False
     """DECCKM, 1"""
@@ -77,9 +77,9 @@ class Modes(msgspec.Struct, frozen=True, gc=False):
     """0 or 2"""
     kitty_flags: int = 0
     mouse: Literal["none", "x10", "normal", "button", "any"] = "none"
-    """9, 1000, 1002, 1003: what is reported"""
+    """9, 1000, 1002, 1003: which events are reported"""
     mouse_encoding: Literal["x10", "utf8", "sgr", "urxvt", "sgr_pixels"] = "x10"
-    """default, 1005, 1006, 1015, 1016: how it is written"""
+    """default, 1005, 1006, 1015, 1016: how they are encoded"""
     reverse_video: bool = False
     """DECSCNM, 5"""
 
@@ -90,10 +90,10 @@ class Drained(msgspec.Struct, frozen=True, gc=False):
     text: bytes = b""
     """UTF-8, lines separated by LF."""
     lines: int = 0
-    """How many, the one that is still open at the end not counted."""
+    """How many lines; one that is still open at the end is not counted."""
     open: bool = False
-    """The last line goes on: what is drained next continues it."""
+    """The last line is open: the next drain continues it."""
     erased: bool = False
-    """Everything handed over before was erased by the program (ED 3, RIS), before these lines came."""
+    """Everything that was drained before was then erased by the program (ED 3, RIS), before these lines came."""
     skipped: int = 0
-    """Lines that left the screen and were erased before they could be handed over: their numbers are used up."""
+    """Lines that were erased before they could be drained: their numbers are used up."""

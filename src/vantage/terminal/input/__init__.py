@@ -1,1 +1,1 @@
-"""What is typed into a terminal: keys and mouse as the bytes that the program's modes ask for."""
+"""Input for a terminal: keys and mouse as bytes, for the modes that the program has set."""

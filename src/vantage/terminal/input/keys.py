@@ -1,4 +1,4 @@
-"""Names of keys → the bytes a terminal sends for them, for the modes that the program has set.
+"""Names of keys → the bytes that a terminal sends for them, for the modes that the program has set.
 
 One encoder for both engines: xterm's codes, application cursor keys, modifyOtherKeys and kitty's keyboard protocol, all
 from tables. An unknown name is an error, and then nothing is encoded: a typo must not be typed.
@@ -12,7 +12,7 @@ import msgspec
 from vantage.errors import Do, InputError, nearest_word
 from vantage.terminal.engines.values import Modes
 
-MOST_REPEATS = 1000
+MAX_REPEATS = 1000
 ESCAPE = b"\x1b"
 SHIFT, ALT, CONTROL = 1, 2, 4
 _MODIFIERS = {
@@ -30,7 +30,7 @@ _NUMBERED = {
     "F11": 23, "F12": 24,
 }  # fmt: skip
 _HIGH = {f"F{number}": f"F{number - 12}" for number in range(13, 25)}
-"""xterm's description says F13 is Shift-F1, and so on; kitty has numbers of its own for them."""
+"""xterm's description calls Shift-F1 F13, and so on; kitty has numbers of its own for them."""
 _KITTY_HIGH = {f"F{number}": 57376 + number - 13 for number in range(13, 25)}
 # Keys that are a control character or a blank.
 _TYPED = {"Enter": "\r", "Tab": "\t", "Escape": "\x1b", "Backspace": "\x7f", "Space": " "}
@@ -51,7 +51,7 @@ _CONTROLS = {
 _KEY = re.compile(rf"(\^(?=[^*])|(?:(?:{'|'.join(_MODIFIERS)})[-+])*)(.+?)(?:\*([0-9]+))?", re.DOTALL | re.IGNORECASE)
 _BRACKETS = re.compile(r"<(.{2,})>", re.DOTALL)
 _AS_PEOPLE_WRITE = re.compile(r"\^|(?:ctrl|control)[-+]", re.IGNORECASE)
-"""Ctrl as it is written with a capital that means no Shift: `Ctrl+C`, `^C`."""
+"""Ctrl, in spellings with a capital that means no Shift: `Ctrl+C`, `^C`."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -62,15 +62,15 @@ class Key(msgspec.Struct, frozen=True):
 
 
 def parse_key(text: str) -> Key:
-    """`C-M-x`, `S-F5`, `Up*3`, `a`, also as `Ctrl+C`, `^C` and `<Esc>`; or an error that says what may be meant."""
+    """Reads `C-M-x`, `S-F5`, `Up*3`, `a`, also `Ctrl+C`, `^C` and `<Esc>`; an error suggests what may be meant."""
     brackets = _BRACKETS.fullmatch(text)
     match = _KEY.fullmatch(brackets[1] if brackets else text)
     if not match:
         raise InputError("a key has a name: an empty one was given", hint="name it, like 'Enter' or 'C-c'")
     prefix, name, times = match.groups()
     count = int(times[:9]) if times else 1
-    if not 1 <= count <= MOST_REPEATS:
-        raise InputError(f"a key is repeated 1 to {MOST_REPEATS} times, not {count} ({text!r})")
+    if not 1 <= count <= MAX_REPEATS:
+        raise InputError(f"a key is repeated 1 to {MAX_REPEATS} times, not {count} ({text!r})")
     modifiers = 0
     for modifier in re.split("[-+]", prefix.lower())[:-1]:
         modifiers |= _MODIFIERS[modifier]
@@ -113,7 +113,7 @@ def _shifted(text: str, name: str, modifiers: int) -> tuple[str, int]:
 
 
 def _lower(char: str) -> str:
-    """In lower case, as long as that is one character: `İ` would be two."""
+    """The character in lower case, if that is one character: `İ` would be two."""
     return char.lower() if len(char.lower()) == 1 else char
 
 
@@ -129,9 +129,9 @@ def is_interrupt(text: str) -> bool:
 def encode_keys(keys: Iterable[str], modes: Modes) -> list[bytes]:
     """The bytes of several keys, in pieces that must be written with a pause between them.
 
-    What follows an Escape is a piece of its own: read at once, the two would be Alt with that key. So is what begins
-    with Ctrl or Alt: some programs (tmux) take keys that come at once for a paste, in which no key means anything.
-    Each key is understood before the first is encoded, so an error means that there is nothing to send.
+    The key after an Escape begins a piece: read at once, the two would be Alt with that key. So does a key with Ctrl or
+    Alt: some programs (tmux) take keys that come at once for a paste, in which no key has a meaning. All keys are read
+    before the first is encoded, so an error means that nothing is sent.
     """
     pieces = [b""]
     for key in [parse_key(key) for key in keys]:
@@ -228,11 +228,13 @@ def _kitty(key: Key, flags: int) -> str:
     return f"\x1b[{code}{modified}u"
 
 
-# What a paste must not contain: with it text could end the brackets, or press keys.
+# What a paste must not contain: it could end the brackets, or press keys.
 _HARMFUL = {code: " " for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\r"}
 
 
 def paste(text: str, modes: Modes) -> bytes:
-    """Text as the terminal pastes it: line ends are Enter, brackets where the program wants them, no control bytes."""
+    """Text as the terminal pastes it: line ends become Enter, in brackets if the program enabled them, no control
+    bytes.
+    """
     safe = text.replace("\r\n", "\r").replace("\n", "\r").translate(_HARMFUL)
     return (f"\x1b[200~{safe}\x1b[201~" if modes.bracketed_paste else safe).encode("utf-8", "replace")

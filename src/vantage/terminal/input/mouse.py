@@ -1,4 +1,6 @@
-"""What the mouse does → the bytes a terminal sends for it, in the protocol and encoding that the program has chosen."""
+"""Mouse actions → the bytes that a terminal sends for them, in the protocol and encoding that the program has
+chosen.
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -12,7 +14,7 @@ _WHEEL = {"up": 64, "down": 65, "left": 66, "right": 67}
 _MODIFIERS = {"shift": 4, "alt": 8, "ctrl": 16}
 _MOTION, _NO_BUTTON = 32, 3
 CELL = (8, 16)
-"""Pixels of a cell, as the terminal tells programs that ask."""
+"""Pixels of a cell, as the terminal reports to programs that ask."""
 
 
 def _press(button: int) -> list[tuple[int, bool]]:
@@ -44,7 +46,7 @@ _ACTIONS: dict[str, tuple[Callable[[int], list[tuple[int, bool]]], dict[str, int
     "move": (_move, {"none": _NO_BUTTON}, ("any",)),
     "wheel": (_press, _WHEEL, ("normal", "button", "any")),
 }
-"""Action → what it is made of, which buttons it takes (the first when none is named), where it is reported."""
+"""Action → its events, its allowed buttons (the first is the default), and where it is reported."""
 
 
 def encode_mouse(
@@ -87,7 +89,7 @@ def _sgr_pixels(code: int, row: int, col: int, pressed: bool) -> bytes:
 
 
 def _released(code: int, pressed: bool) -> int:
-    """The older encodings do not say which button was let go."""
+    """The older encodings do not say which button was released."""
     return code if pressed else code & ~3 | _NO_BUTTON
 
 
@@ -104,7 +106,7 @@ def _x10(code: int, row: int, col: int, pressed: bool) -> bytes:
 
 
 def _three(encoding: str, most: int, code: int, row: int, col: int, pressed: bool) -> bytes:
-    """The first encoding: three characters, each 32 more than what it says."""
+    """The first encoding: three characters, each 32 more than its value."""
     if row > most or col > most:
         raise InputError(f"the program's mouse encoding ends at row and column {most}, this is {row}, {col}")
     return ("\x1b[M" + "".join(map(chr, (_released(code, pressed) + 32, col + 33, row + 33)))).encode(encoding)
@@ -114,7 +116,7 @@ _ENCODINGS = {"x10": _x10, "utf8": _utf8, "sgr": _sgr, "urxvt": _urxvt, "sgr_pix
 
 
 def find_text(screen: Screen, text: str, nth: int = 0) -> tuple[int, int]:
-    """Row and column at which a text is seen, from the top left; `nth` passes over earlier ones."""
+    """Row and column of a visible text, from the top left; `nth` skips earlier ones."""
     if not text.strip():
         raise InputError("there is no text to look for on the screen")
     places = []

@@ -1,1 +1,1 @@
-"""What a program prints, as text: marks cut out, the spool, blocks, what a person would have seen, what to wait for."""
+"""A program's output as text: marks cut out, the spool, blocks, the text as a person saw it, conditions to wait for."""

@@ -8,8 +8,9 @@ from msgspec import Meta
 
 Origin = Literal["exec", "interactive", "typed"]
 Reason = Literal["mark", "incomplete", "exit", "ended", "reset", "lost"]
-"""Why a block is over: the shell said so; it asked for more and was cancelled; it is gone; `end_session`; `reset`; the
-host died, or the shell's hooks no longer run."""
+"""Why a block is over. In order: the shell reported it; it was incomplete and was cancelled; the shell is gone;
+`end_session`; `reset`; the host died, or the shell's hooks no longer run.
+"""
 
 
 class ByteRange(msgspec.Struct, frozen=True, array_like=True):
@@ -66,8 +67,8 @@ class Block(msgspec.Struct, omit_defaults=False):
         return self.raw.size - sum(span.size for span in self.marks)
 
 
-MOST_MARKS = 10_000
-"""Marks of ours that a block remembers; a script in a line editor prints one for each of its commands."""
+MAX_MARKS = 10_000
+"""The most marks of ours that a block remembers; a script in a line editor prints one for each of its commands."""
 
 
 def block_id(seq: int) -> str:

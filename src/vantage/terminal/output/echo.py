@@ -1,13 +1,14 @@
-"""The echo of what was typed, told from a program's answer, so that a wait does not match in it.
+"""Tells the echo of what was typed from a program's answer, so that a wait does not match in the echo.
 
-The spool keeps the echo: only a wait whose cursor is that of an input reads it without. An output line is the echo of
-a typed line if it folds to that line, behind nothing or behind a prompt. The prompt is the text that was on the line
-when the input was written; a line editor may print it again with each key (Python 3.13), or draw each piece of the
-line where it stands (fish, which also draws its suggestions there). Blanks do not count, since editors wrap and
-indent. A program that reads late echoes twice: first the tty does, then the line editor behind its prompt.
+The spool keeps the echo: only a wait whose cursor is that of an input reads the spool without it. An output line is the
+echo of a typed line if, with its carriage returns carried out, it is that line, alone or after a prompt. The prompt is
+the text that was on the line when the input was written; a line editor may print it again with each key (Python 3.13),
+or draw each piece of the line in its place (fish, which also draws its suggestions there). Blanks do not count, since
+editors wrap and indent. A program that reads late echoes twice: first the tty does, then the line editor after its
+prompt.
 
-Echo is given to searches as line ends, byte for byte, so that offsets stay. The end of an unfinished line that may
-become an echo is held back until it is one or is none. A match that reaches past the echo is not in it.
+Searches get the echo as line ends, byte for byte, so that offsets stay. The end of an unfinished line that may become
+an echo is held back until that is decided. A match that reaches past the echo is not in it.
 """
 
 import re
@@ -24,7 +25,7 @@ MAX_INPUT = 1 << 16
 MAX_SECOND = 1000
 """Characters of a line that are compared with a second echo while it is incomplete."""
 MAX_OUTPUT = 1 << 20
-"""Bytes after the cursor in which the echo is looked for: an input is echoed before much else is printed."""
+"""In how many bytes after the cursor the echo is looked for: an input is echoed before much else is printed."""
 _PASTE = re.compile(rb"\x1b\[20[01]~")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _KEY = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -41,7 +42,7 @@ Read = Callable[[int, int], bytes]
 
 
 class Typed(msgspec.Struct, frozen=True):
-    """An input, as its echo is recognised."""
+    """An input, in the form in which its echo is recognised."""
 
     cursor: int
     """The end of the spool before it was written."""
@@ -50,11 +51,11 @@ class Typed(msgspec.Struct, frozen=True):
     is_open: bool
     """Whether no Enter follows the last line."""
     prompt: str
-    """What was on the line, without blanks."""
+    """The text that was on the line, without blanks."""
 
 
 def typed_input(data: bytes, cursor: int, before: bytes) -> Typed:
-    """What is typed at a cursor; `before` is the end of the spool."""
+    """What was typed at a cursor; `before` is the end of the spool."""
     text = _PASTE.sub(b"", data[:MAX_INPUT]).decode("utf-8", "replace")
     lines = [_SPACE.sub("", line) for line in takewhile(_is_plain, _LINE_END.split(text))]
     is_open = lines[-1:] != [""]
@@ -62,12 +63,12 @@ def typed_input(data: bytes, cursor: int, before: bytes) -> Typed:
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line has no keys in it: what one does to the line is not known."""
+    """Whether a line has no keys in it: the effect of a key on the line is not known."""
     return _KEY.search(line) is None
 
 
 def _bare(line: bytes) -> str:
-    """A line as it stood at its end, without blanks."""
+    """A line as it reads at its end, without blanks."""
     return _SPACE.sub("", fold(line.decode("utf-8", "replace")))
 
 
@@ -81,7 +82,7 @@ class EchoFilter:
         """How many of the typed lines were echoed."""
         self._echoed_twice = 0
         self._at = typed.cursor
-        """Where the first line begins that is not decided."""
+        """The beginning of the first line that is not decided."""
         self._covered: list[tuple[int, int]] = []
 
     def read(self, start: int, end: int) -> bytes:
@@ -94,7 +95,7 @@ class EchoFilter:
         return data
 
     def has(self, found: Found) -> bool:
-        """Whether a match lies in the echo, its line end included."""
+        """Whether a match lies in the echo, including the echo's line end."""
         return any(first <= found.start and found.end <= last + 1 for first, last in self._covered)
 
     def searchable(self, end: int) -> int:
@@ -121,11 +122,11 @@ class EchoFilter:
 
     @property
     def _awaits_second(self) -> bool:
-        """Whether a line editor may echo what the tty has echoed: no prompt was there when it was typed."""
+        """Whether a line editor may repeat the tty's echo: no prompt was there when it was typed."""
         return not self._typed.prompt and self._echoed_twice < self._echoed
 
     def _open_echo(self, line: bytes) -> int:
-        """How many bytes at the begin of a line are the echo of what was typed last, without Enter."""
+        """How many bytes at the beginning of a line are the echo of the last typed line, which has no Enter."""
         if not self._typed.is_open or self._echoed != len(self._typed.lines) - 1:
             return 0
         left = self._typed.lines[-1]
@@ -141,7 +142,7 @@ class EchoFilter:
         return 0 if left else len(line)
 
     def _decide(self, line: bytes) -> None:
-        """Covers a line that has ended if it is echo."""
+        """Covers an ended line if it is echo."""
         shown = _bare(line)
         if self._echoed < len(self._typed.lines):
             wanted = self._typed.lines[self._echoed]
@@ -172,7 +173,7 @@ class EchoFilter:
         return any(_is_second(shown, wanted[:size]) for size in range(1, len(wanted) + 1))
 
     def _drawn(self, shown: str, wanted: str) -> str | None:
-        """How much of a typed line a line shows, if it shows nothing else but prompts; None if it does."""
+        """How much of a typed line a line shows, if it shows nothing else but prompts; None if it shows other text."""
         if wanted.startswith(shown):
             return shown
         for prompt in self._prompts(shown):
@@ -184,8 +185,8 @@ class EchoFilter:
     def _in_pieces(self, line: bytes, wanted: str) -> int:
         """How much of a typed line a line editor has drawn, going back on the line before each piece.
 
-        Other text among the pieces is a suggestion, which an editor draws at most once for each key and takes back
-        before it leaves the line.
+        Other text among the pieces is a suggestion, which an editor draws at most once for each key and erases before
+        it leaves the line.
         """
         if not _GOES_BACK.search(line):
             return 0
@@ -216,5 +217,5 @@ class EchoFilter:
 
 
 def _is_second(shown: str, wanted: str) -> bool:
-    """Whether a line is a line editor's prompt with what was typed before it was there."""
+    """Whether a line is a line editor's prompt and the text that was typed before the prompt."""
     return bool(wanted) and shown.endswith(wanted) and _ASKS.fullmatch(shown[: len(shown) - len(wanted)]) is not None

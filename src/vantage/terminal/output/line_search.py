@@ -1,8 +1,8 @@
-"""Lines of spool text that have a text in them or match an expression, each with its number and the lines around it.
+"""Lines of spool text that contain a text or match an expression, each with its number and the lines around it.
 
 The text is fed piece by piece; the same lines are found however it is cut, and memory holds one line and the context at
-most. A line is matched as it is read, carriage returns carried out. Where a piece has none, it is searched as a whole,
-and only lines that are returned are cut out of it. A line longer than `MAX_LINE` is searched in parts that overlap.
+most. A line is matched as it reads, with carriage returns carried out. A piece without any is searched as a whole, and
+only lines that are returned are cut out of it. A line longer than `MAX_LINE` is searched in parts that overlap.
 """
 
 import re
@@ -16,13 +16,13 @@ from vantage.terminal.output.reading import fold
 MAX_LINE = 1 << 20
 """Bytes of a line that are searched at once."""
 MAX_TEXT = 500
-"""Characters of a line that are shown: around the hit, with a mark where it was cut."""
+"""Characters of a line that are shown: around the match, with a mark where it was cut."""
 _OVERLAP = 1 << 12
 _BEFORE_HIT = 100
 _MOVES = (b"\r", b"\b", b"\x1e")
-"""What makes a line read differently than it is stored."""
+"""Bytes that make a line read differently than it is stored."""
 _OF_WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?")
-"""What an expression means differently in a line and in a text of several lines."""
+"""Parts of an expression that mean something else in a text of several lines."""
 
 
 class Line(NamedTuple):
@@ -43,25 +43,25 @@ class _Place(NamedTuple):
 
 
 class Needle:
-    """What is looked for: a text, or with `regex` an RE2 expression."""
+    """What to search for: a text, or with `regex` an RE2 expression."""
 
     def __init__(self, query: str, *, regex: bool = False) -> None:
         self._pattern = compile_pattern(query) if regex else None
         self._text = query.encode("utf-8", "replace")
         self.by_line = regex and _OF_WHOLE_TEXT.search(query) is not None
-        """Each line must be looked at alone."""
+        """Whether each line must be searched separately."""
         self._signs = frozenset(query.replace(" ", "").encode("utf-8", "replace")) if not regex else frozenset()
         self.overlap = _OVERLAP if regex else min(len(self._text) - 1, MAX_LINE // 2)
 
     def is_in(self, line: bytes) -> bool:
-        """Whether a line has it as it is read."""
+        """Whether a line as it reads contains it."""
         if not _moves(line):
             return self.find(line) >= 0
-        # Moves write signs over each other and make blanks, but no other signs.
+        # moves write characters over each other and make blanks, but no other characters
         return all(sign in line for sign in self._signs) and self.find(_seen(line).encode()) >= 0
 
     def find(self, data: bytes, start: int = 0) -> int:
-        """Where the first match begins, or -1. One that goes on into the next line is none of its line."""
+        """The offset of the first match, or -1. A match that continues in the next line does not count."""
         if self._pattern is None:
             return data.find(self._text, start)
         found = self._pattern.search(data, start)
@@ -69,7 +69,7 @@ class Needle:
 
 
 class LineSearch:
-    """The lines that have what is looked for, with `context` lines around them; the text begins at `offset`."""
+    """The lines with a match, with `context` lines around them; the text begins at `offset`."""
 
     def __init__(self, needle: Needle, *, offset: int = 0, context: int = 0) -> None:
         self._needle = needle
@@ -79,12 +79,12 @@ class LineSearch:
         self._rest = b""
         self._before: deque[Line] = deque(maxlen=context)
         self._due = 0
-        """Context lines that are still to come after the last hit."""
+        """Context lines that are still to come after the last match."""
         self._returned = 0
         """The number of the last line that was returned."""
         self._last_hit = 0
         self.counting = False
-        """Hits are returned without their texts and without context: they will not be shown."""
+        """Whether matches are returned without their texts and without context, because they will not be shown."""
 
     def feed(self, data: bytes, *, last: bool = False) -> list[Line]:
         """The lines that `data` completes, in order, each once. The last data end the last line."""
@@ -102,7 +102,7 @@ class LineSearch:
         return found
 
     def _search(self, piece: bytes) -> Iterator[Line]:
-        here = _Place(self._number, 0, -1)  # after it come the lines that were not returned
+        here = _Place(self._number, 0, -1)  # the lines after it were not returned
         for hit in self._hits(piece):
             if self.counting:
                 if hit.number > self._last_hit:
@@ -111,7 +111,7 @@ class LineSearch:
                 continue
             yield from self._after(piece, here, hit.start)
             yield from self._lines_before(piece, hit)
-            if hit.number > self._last_hit:  # else: another part of a very long line
+            if hit.number > self._last_hit:  # otherwise: another part of a very long line
                 self._last_hit = hit.number
                 yield self._line(piece, hit, hit=True)
             here, self._due = hit, self._context
@@ -141,7 +141,7 @@ class LineSearch:
     # Context
 
     def _after(self, piece: bytes, here: _Place, limit: int) -> Iterator[Line]:
-        """Lines after the last hit, up to the next."""
+        """Lines after the last match, up to the next."""
         if not self._due:
             return
         number = here.number + (here.end >= 0)
@@ -153,7 +153,7 @@ class LineSearch:
                 yield self._line(piece, place)
 
     def _lines_before(self, piece: bytes, hit: _Place) -> Iterator[Line]:
-        """Lines before a hit that were not returned: of this piece, and of the one before it."""
+        """Lines before a match that were not returned: of this piece, and of the one before it."""
         found: deque[_Place] = deque()
         at, number = hit.start, hit.number
         while at and len(found) < self._context and number - 1 > self._returned:
@@ -193,7 +193,7 @@ class LineSearch:
 
 
 class Excerpt:
-    """Lines as `grep -n -C` prints them, at most `limit` characters: the first ones, or with `tail` the last ones."""
+    """Lines in the form of `grep -n -C`, at most `limit` characters: the first ones, or with `tail` the last ones."""
 
     def __init__(self, limit: int, *, tail: bool = False) -> None:
         self._limit = limit
@@ -203,7 +203,7 @@ class Excerpt:
         self.full = False
         """No further line is shown."""
         self.found = 0
-        """Lines that have it, shown or not."""
+        """Lines with a match, shown or not."""
 
     def add(self, line: Line) -> None:
         self.found += line.hit
@@ -217,11 +217,11 @@ class Excerpt:
 
     @property
     def omitted(self) -> int:
-        """Lines that have it and are not shown."""
+        """Lines with a match that are not shown."""
         return self.found - sum(line.hit for line in self._lines)
 
     def text(self) -> str:
-        """`12-before`, `13:the line`, `--` between parts. How many hits are left out comes on top of the limit."""
+        """`12-before`, `13:the line`, `--` between parts. The number of omitted matches is added to the limit."""
         rows: list[str] = []
         before = 0
         for line in self._lines:
@@ -247,7 +247,7 @@ def _places(piece: bytes, at: int, number: int) -> Iterator[_Place]:
 
 
 def _end(piece: bytes, start: int) -> int:
-    """Where the line ends that begins at `start`."""
+    """The end of the line that begins at `start`."""
     end = piece.find(b"\n", start)
     return end if end >= 0 else len(piece)
 
@@ -261,7 +261,7 @@ def _seen(line: bytes) -> str:
 
 
 def _cut(text: str, at: int) -> str:
-    """A part of a long line, from somewhat before byte `at` on."""
+    """A part of a long line, from a little before byte `at`."""
     start = max(len(text.encode()[:at].decode("utf-8", "ignore")) - _BEFORE_HIT, 0)
     start = max(min(start, len(text) - MAX_TEXT), 0)
     end = start + MAX_TEXT

@@ -1,10 +1,10 @@
-"""Marks: what our shell hooks say in the middle of the output, invisibly (OSC 133 with the shell's secret).
+"""Marks: what our shell hooks report inside the output, invisibly (OSC 133 with the shell's secret).
 
 `Marks.split` cuts a stream into the program's bytes and our marks, wherever the chunks were cut. Marks without the
 secret (another shell's, in `ssh` or `docker`; an old log) are ordinary bytes of the program.
 
-The secret never comes out: where a program prints it (`set` in bash, half a mark of a shell that was killed), all but
-its first characters are covered, byte for byte. A reader of the output could forge marks with it.
+The secret never comes out: where a program prints it (`set` in bash, half a mark of a shell that was killed),
+everything but its first characters is covered, byte for byte. A reader of the output could forge marks with it.
 """
 
 import re
@@ -14,12 +14,17 @@ import msgspec
 
 KINDS = frozenset("ABCDKP")
 INTRODUCER = b"\x1b]133;"
-MOST_MARK = 32 * 1024
-"""A path of 4,096 bytes, every byte percent-encoded, and a command: what is longer is no mark of ours."""
+MAX_MARK = 32 * 1024
+"""A path of 4,096 bytes, every byte percent-encoded, and a command: a longer sequence is no mark of ours."""
 
 SHOWN = 8
-"""Characters of a printed secret that stay: a byte is covered only once those before it have given the secret away."""
+"""Characters of a printed secret that are not covered: a byte is covered only once the bytes before it can only be the
+secret's.
+"""
 COVER = b"x"
+
+ANY_MARK = re.compile(rb"\x1b\]133;[^\x07\x1b]*(?:\x07|\x1b\\)")
+"""A mark of any shell: the secret is not looked at."""
 
 _END = re.compile(rb"\x1b\\|[\x07\x18\x1a\x1b]")
 _SECONDS = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,9}))?")
@@ -30,7 +35,7 @@ _USUAL = (
     rb"([ABCDP]);(?:(?<=D;)([0-9]{1,9});)?(?:(?<=P;)k=s;)?aid=SECRET;n=([0-9]{1,18})"
     rb"(?:;st=([0-9]{1,9}))?(?:;cwd=([!-$&-:<-~]*))?(?:;t=([0-9]{1,12}\.[0-9]{1,9}))?"
 )
-"""A mark as our hooks print it, nearly always: read in one step. What is not like this is read field by field."""
+"""A mark in the usual form, which nearly all have: read in one step. Other forms are read field by field."""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -40,26 +45,26 @@ class Mark(msgspec.Struct, frozen=True):
     """`D` a command is over, `A` a prompt begins, `B` it is ready, `C` a command begins, `P` more is wanted,
     `K` a poke was read."""
     cycle: int
-    """How many prompts the shell had shown: marks of one prompt and of the command after it share it."""
+    """How many prompts the shell had shown: the marks of one prompt and of the command after it share it."""
     start: int
     end: int
     status: int | None = None
     cwd: str | None = None
     cmd: str | None = None
     ts: float | None = None
-    """Milliseconds since the epoch, where the shell can tell the time."""
+    """Milliseconds since the epoch, if the shell can tell the time."""
 
 
 class Marks:
-    """Splits one shell's output. `offset` is where in the raw output the next byte belongs."""
+    """Splits one shell's output. `offset` is the place of the next byte in the raw output."""
 
     def __init__(self, secret: str = "", offset: int = 0, held: bytes = b"", spelled: int = 0) -> None:
         self.offset = offset
         self.secret = secret
         self._held = held
-        """The beginning of what may become a mark; `offset` is behind it."""
+        """The beginning of a possible mark; `offset` is after it."""
         self.spelled = spelled
-        """How many characters of the secret the last bytes that came out spell."""
+        """How many characters of the secret the last bytes that came out match."""
 
     @property
     def secret(self) -> str:
@@ -88,9 +93,9 @@ class Marks:
         pieces: list[bytes | Mark] = []
         done = at = 0
         while (start := data.find(INTRODUCER, at)) >= 0:
-            end = _END.search(data, start + len(INTRODUCER), start + MOST_MARK)
+            end = _END.search(data, start + len(INTRODUCER), start + MAX_MARK)
             if end is None or (end.end() == len(data) and end.group() == b"\x1b"):
-                if len(data) - start >= MOST_MARK:
+                if len(data) - start >= MAX_MARK:
                     at = start + len(INTRODUCER)
                     continue
                 break
@@ -112,12 +117,12 @@ class Marks:
         return pieces
 
     def release(self) -> bytes:
-        """No more will come: what was held back is ordinary output."""
+        """Ends the output: held-back bytes are ordinary output."""
         held, self._held = self._held, b""
         return self._covered(held)
 
     def _covered(self, data: bytes) -> bytes:
-        """The program's bytes without the secret. What was given out before is not taken back."""
+        """The program's bytes without the secret. Bytes that came out before are not covered afterwards."""
         word, before = self._word, self.spelled
         if len(word) <= SHOWN:
             return data
@@ -170,7 +175,7 @@ class Marks:
 
 
 def _spelled(text: bytes, word: bytes) -> int:
-    """How long a beginning of the word the text ends with."""
+    """How many first characters of the word the text ends with."""
     tail = text[1 - len(word) :]
     at = -1
     while (at := tail.find(word[:1], at + 1)) >= 0:
@@ -180,7 +185,7 @@ def _spelled(text: bytes, word: bytes) -> int:
 
 
 def _introduced(data: bytes, least: int) -> int:
-    """Where the last bytes could be the beginning of a mark; the end of the data when they could not."""
+    """Where the last bytes may be the beginning of a mark; the end of the data if they cannot."""
     last = data.rfind(b"\x1b", max(least, len(data) - len(INTRODUCER) + 1))
     return last if last >= 0 and INTRODUCER.startswith(data[last:]) else len(data)
 

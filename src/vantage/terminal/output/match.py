@@ -1,7 +1,7 @@
-"""What one can wait for: text, expressions and prompts in the spool; states of the screen and the terminal.
+"""The conditions of a wait: text, expressions and prompts in the spool; states of the screen and the terminal.
 
-A search looks at every byte from its cursor on once, in order, across however many pieces it comes in. Cursors are byte
-offsets into the spool; a prompt's byte is stepped over as if it were not there, and never part of a match's text.
+A search reads every byte from its cursor on once, in order, in any number of pieces. Cursors are byte offsets into the
+spool; a prompt's byte is skipped as if it were not there, and is never part of a match's text.
 """
 
 import re
@@ -18,10 +18,10 @@ from vantage.terminal.output.spool import PROMPT
 _LOOK_BACK = 64 * 1024
 WINDOW = 1 << 20
 """Bytes that are searched at once."""
-MOST_PATTERN = 16 * 1024
-MOST_CONDITIONS = 32
+MAX_PATTERN = 16 * 1024
+MAX_CONDITIONS = 32
 
-# Whatever lets an expression match a line end; without any of it, a match lies within a line.
+# Everything that lets an expression match a line end; without any of it, a match lies within a line.
 _MAY_SPAN_LINES = re.compile(r"\n|\\[nsWDxvaftCPpzA0-9Q]|\[\^|\[\[|\(\?[a-zA-Z-]*s|-\\|\\.-|[\x00-\x09]-")
 
 
@@ -34,22 +34,22 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Search(Protocol):
-    """Looks for something from `at` on."""
+    """A search from `at` on."""
 
     at: int
-    """Where it goes on looking: what is before has been looked at."""
+    """Where it continues: everything before has been searched."""
     window: int
-    """How many bytes it wants to see at once, at most."""
+    """How many bytes it wants to get at once, at most."""
 
     def rewind(self) -> None:
-        """Nothing more will come: it may look once more at what it passed over."""
+        """Nothing more will come: it may search once more what it passed over."""
 
     def scan(self, data: bytes, *, last: bool) -> Found | None:
-        """Looks at the spool from `at` on; `last` when nothing follows the data for now."""
+        """Searches the spool from `at` on; `last` when nothing follows the data for now."""
 
 
 class _Literal:
-    """What is searched for as it stands leaves nothing behind."""
+    """A search for a literal text needs no second pass."""
 
     window = WINDOW
 
@@ -85,11 +85,11 @@ class TextSearch(_Literal):
 
 
 class RegexSearch:
-    """RE2 over UTF-8, `^` and `$` at lines.
+    """RE2 over UTF-8, `^` and `$` at lines. A match lies within a line or, if the expression allows it, spans many.
 
-    A match lies within a line or, where the expression allows it, goes over many. It is looked for from that line, or
-    from the cursor, on; when that is far back, in the last 64 KiB, and from there whenever it has become twice as far
-    and at the very end. So the cost stays linear, and a long match is found, if late.
+    A match that spans lines may begin far before the new bytes. It is searched from the beginning of its first line, or
+    from the cursor; if that is more than 64 KiB back, in the last 64 KiB, and from there whenever the distance has
+    doubled, and at the very end. So the cost stays linear, and a long match is found, though late.
     """
 
     def __init__(self, pattern: str, at: int) -> None:
@@ -98,9 +98,11 @@ class RegexSearch:
         self._spans = _MAY_SPAN_LINES.search(pattern) is not None
         self.window = 16 * WINDOW if self._spans else WINDOW
         self._before = b""
-        """The byte before `at`, unless it is the first: `^` and `\\b` must not hold where we happen to go on."""
+        """The byte before `at`, unless it is the first: `^` and `\\b` must not match where the search happens to
+        continue.
+        """
         self._far = (at, b"")
-        """Where a match that we could still be in may have begun, and the byte before it."""
+        """Where a match that is still possible may have begun, and the byte before it."""
         self._look_again = at + _LOOK_BACK
 
     def rewind(self) -> None:
@@ -119,7 +121,7 @@ class RegexSearch:
             self._far = (text.offset(line), b"\n")
             self._look_again = self._far[0] + _LOOK_BACK
         if match is not None:
-            self._go_on(text, match.start())  # it may go on behind this window
+            self._go_on(text, match.start())  # it may continue after this window
         elif last and end >= self._look_again:
             self._look_again = end + (end - self._far[0])
             self.rewind()
@@ -136,9 +138,9 @@ _IDLE_RETURNS = re.compile(rb"(?<=\n)\r+")
 
 
 def _at_line_starts(data: bytes, *, begins: bool) -> bytes:
-    """As long as it was; a CR where the cursor is in the first column anyway does not keep `^` from matching.
+    """The text without a CR where the cursor is in the first column anyway, in the same length, so that `^` can match.
 
-    Line editors print one behind the line end, when they give the terminal back.
+    Line editors print such a CR after the line end, when they give the terminal back.
     """
     if b"\r" not in data:
         return data
@@ -150,7 +152,7 @@ def _at_line_starts(data: bytes, *, begins: bool) -> bytes:
 
 
 class _Readable:
-    """Spool bytes without the prompts' bytes, and the way back to their offsets."""
+    """Spool bytes without the prompts' bytes, and the mapping back to their offsets."""
 
     def __init__(self, data: bytes, base: int) -> None:
         self._base = base
@@ -173,9 +175,9 @@ class _Readable:
 
 
 def _encoded(text: str, what: str) -> bytes:
-    """A text to look for as the spool would have it."""
-    if len(text) > MOST_PATTERN:
-        raise InputError(f"the {what} has {len(text)} characters", hint=f"at most {MOST_PATTERN} are taken")
+    """A text to search for, in the form that the spool would have."""
+    if len(text) > MAX_PATTERN:
+        raise InputError(f"the {what} has {len(text)} characters", hint=f"at most {MAX_PATTERN} are taken")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -208,13 +210,13 @@ Kind = Literal[
 
 
 class View(Protocol):
-    """What conditions look at, as it is now."""
+    """The facts that conditions read, at one moment."""
 
     @property
     def cursor(self) -> int: ...
     @property
     def over(self) -> bool:
-        """Whether what is waited on has ended."""
+        """Whether the awaited program or shell has ended."""
 
     @property
     def awaiting_secret(self) -> bool: ...
@@ -228,7 +230,7 @@ class View(Protocol):
 
 
 class Condition(ABC):
-    """A leaf or a branch. `fired` is asked after every change; stream parts remember what they found."""
+    """A leaf or a branch. `fired` is called after every change; stream parts remember what they found."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -261,7 +263,7 @@ class Stream(Condition):
             self._found = self.search.scan(data, last=last)
 
     def accept(self, found: Found) -> None:
-        """Takes what another search for the same has found."""
+        """Takes over what another search for the same has found."""
         if self._found is None or found.end < self._found.end:
             self._found = found
 
@@ -274,7 +276,7 @@ class Stream(Condition):
 
 
 class Holds(Condition):
-    """A state: true or not at the moment it is looked at."""
+    """A state: true or false at the moment of the check."""
 
     def __init__(self, kind: str, wanted: Any) -> None:
         super().__init__(kind)
@@ -294,7 +296,7 @@ class AnyOf(Condition):
         return [leaf for part in self.parts for leaf in part.leaves()]
 
     def fired(self, view: View) -> Condition | None:
-        """Of stream parts that are there together, the one that comes first in the output."""
+        """Among stream parts that were found together, the one that comes first in the output."""
         fired = [part for part in (part.fired(view) for part in self.parts) if part is not None]
         found = [part for part in fired if part.found is not None]
         first = min(found, key=lambda part: part.found.end if part.found else 0, default=None)
@@ -319,7 +321,7 @@ class AllOf(Condition):
 
     @property
     def found(self) -> Found | None:
-        """The last of what was found."""
+        """The last of the parts that were found."""
         return max((part.found for part in self.parts if part.found), key=lambda found: found.end, default=None)
 
 
@@ -333,7 +335,7 @@ _STATES: dict[str, Callable[[View, Any], bool]] = {
     "foreground": lambda view, name: view.foreground == name,
 }
 SAMPLED = frozenset({"secret_prompt", "foreground"})
-"""What cannot announce itself."""
+"""States that nothing announces: they must be sampled."""
 
 _SEARCHES: dict[str, Callable[[Any, int], Search]] = {
     "text": TextSearch,
@@ -351,7 +353,7 @@ _NAMES = {str: "a text", bool: "true", int: "a number of milliseconds", list: "a
 _EXAMPLES = {str: '"login:"', bool: "true", int: "300", list: '[{"prompt": true}, {"text": "error"}]'}
 CONDITIONS = frozenset(_TAKES)
 """The keys of condition objects."""
-MOST_QUIET_MS = 24 * 60 * 60 * 1000
+MAX_QUIET_MS = 24 * 60 * 60 * 1000
 TOKENS = {"PROMPT": "prompt", "EOF": "eof"}
 
 
@@ -365,14 +367,14 @@ def condition(match: Any, at: int, *, regex: bool = False) -> Condition:
         if match in TOKENS:
             return _leaf(TOKENS[match], True, at)
         return _leaf("text", match, at)
-    left = [MOST_CONDITIONS]
+    left = [MAX_CONDITIONS]
     return _parse(match, at, left)
 
 
 def _parse(match: Any, at: int, left: list[int]) -> Condition:
     left[0] -= 1
     if left[0] < 0:
-        raise InputError(f"match has more than {MOST_CONDITIONS} conditions", hint="wait for fewer, or one by one")
+        raise InputError(f"match has more than {MAX_CONDITIONS} conditions", hint="wait for fewer, or one by one")
     if isinstance(match, str):
         return condition(match, at)
     if not isinstance(match, dict) or len(match) != 1:
@@ -385,7 +387,7 @@ def _parse(match: Any, at: int, left: list[int]) -> Condition:
     if takes is None:
         raise InputError(f"there is no condition {kind!r}", hint=did_you_mean(str(kind), _TAKES))
     right = isinstance(value, takes) and (takes is bool or not isinstance(value, bool))
-    if not right or not value or (takes is int and not 0 < value <= MOST_QUIET_MS):
+    if not right or not value or (takes is int and not 0 < value <= MAX_QUIET_MS):
         raise InputError(
             f"{kind!r} takes {_NAMES[takes]}, not {_shown(value)}", hint=f'as in {{"{kind}": {_EXAMPLES[takes]}}}'
         )

@@ -1,11 +1,12 @@
 """Cursor movement as text: the second rule of the spool.
 
-A program that draws moves the cursor instead of printing blanks and line ends. Without them its words run together, and
-a wait for them never matches. So a movement along the line is a blank, one to another line is a line end, unless such
-a byte is there already; REP repeats the character before it; line-drawing characters are their Unicode forms.
+A program that draws moves the cursor instead of printing blanks and line ends. Without them its words would be joined,
+and a wait for them would never match. So a movement along the line is a blank, one to another line is a line end,
+unless such a byte is there already; REP repeats the character before it; line-drawing characters are their Unicode
+forms.
 
-`Movement.sequence` leaves a placeholder where a sequence stood: bytes that UTF-8 never has, which pass through all that
-is done with text. `Movement.resolve` replaces them, when it is known which byte stands before each.
+`Movement.sequence` returns a placeholder for a sequence: bytes that UTF-8 never has, which pass unchanged through all
+text processing. `Movement.resolve` replaces them, once it is known which byte is before each.
 """
 
 import re
@@ -15,11 +16,11 @@ from typing import Final
 import msgspec
 
 PLAIN_RULE: Final = 1
-"""Sequences leave nothing."""
+"""The rule under which sequences leave nothing."""
 RULE: Final = 2
-"""The rule of new shells. A shell keeps the one that its journal record names."""
+"""The rule of new shells. A shell keeps the rule that its journal record names."""
 MAX_SEQUENCE: Final = 64
-"""Bytes of a sequence that counts as movement, without ESC and kind: no more is remembered of one that was cut."""
+"""Bytes of a sequence that counts as movement, without ESC and kind: of a cut sequence, no more is remembered."""
 
 _MAX_REPEAT = 1000
 _CHARACTER = 4
@@ -36,7 +37,7 @@ _CSI = {
 _ESCAPES = {b"D": _ACROSS, b"E": _ACROSS, b"M": _ACROSS, b"8": _ACROSS, b"c": _RESET}
 _CHARACTER_SETS = {(b"(", True): _DRAWS_0, (b"(", False): _WRITES_0, (b")", True): _DRAWS_1, (b")", False): _WRITES_1}
 MOVES = re.compile(rb"\x1b(?:\[[0-9;:]*[ABCEFGHabdf`]|[DEM8c()]|[\x00-\x1f\x7f])")
-"""Where a sequence may move the cursor: most output has colours only."""
+"""Bytes that may move the cursor: most output has colours only."""
 _PLACE = re.compile(rb"([\xf5-\xf9\xfc\xfe\xc0\xc1]|[\xfa\xfb][0-9]+\xff)")
 _BLANK = (b"", b" ", b"\t", b"\n")
 _LINE_END = (b"", b"\n")
@@ -51,7 +52,7 @@ class MovementState(msgspec.Struct):
     before: bytes = b""
     """The last bytes of the text: its last character at least."""
     row: int = 0
-    """The row that the last CUP named, as long as no line end came since."""
+    """The row of the last CUP, until a line end comes."""
     draws: tuple[bool, bool] = (False, False)
     """Whether G0 and G1 are the line-drawing characters."""
     shifted: bool = False
@@ -62,7 +63,7 @@ class Movement:
     def __init__(self, state: MovementState | None = None) -> None:
         self._state = state or MovementState()
         self._places = False
-        """Whether a placeholder is in the text that is being made."""
+        """Whether a placeholder is in the present text."""
 
     def state(self) -> MovementState:
         return msgspec.structs.replace(self._state)
@@ -73,14 +74,14 @@ class Movement:
         return _placeholder(body)
 
     def shifts(self, data: bytes) -> bytes:
-        """SO and SI in text without sequences."""
+        """Applies SO and SI in text without sequences."""
         if b"\x0e" not in data and b"\x0f" not in data:
             return data
         self._places = True
         return data.replace(b"\x0e", _OUT).replace(b"\x0f", _IN)
 
     def resolve(self, data: bytes) -> bytes:
-        """The text with each placeholder replaced by what the movement means there."""
+        """The text with each placeholder replaced by the text form of its movement."""
         state = self._state
         if self._places or self._draws():
             self._places = False
@@ -182,7 +183,7 @@ def _number(parameters: bytes) -> int:
 
 
 def _last_character(text: bytes) -> str:
-    """The character that REP repeats; nothing behind a control or a mark."""
+    """The character that REP repeats; none after a control or a mark."""
     last = text[-_CHARACTER:].decode("utf-8", "ignore")[-1:]
     return last if last.isprintable() else ""
 

@@ -1,7 +1,7 @@
-"""What a person would have seen: spool text with its carriage returns and backspaces carried out, head and tail of it.
+"""Output as a person saw it: spool text with its carriage returns and backspaces carried out, head and tail of it.
 
-The spool knows nothing of "erase to the end of the line" (`ESC [ K`), which most progress bars use. So the raw bytes
-are read again with the erasures kept. They serve line by line, as far as they give the spool's own text.
+The spool lacks "erase to the end of the line" (`ESC [ K`), which most progress bars use. So the raw bytes are read
+again with the erasures kept, and used line by line, as long as they give the spool's own text.
 """
 
 import re
@@ -24,7 +24,7 @@ Part = Literal["head", "tail", "both"]
 # Erasures of a line as characters that no text has (Unicode noncharacters): to its end, to its start, all of it.
 _TO_END, _TO_START, _ALL = _ERASURES = "\ufdd0\ufdd1\ufdd2"
 _ERASED = {b"": _TO_END, b"0": _TO_END, b"1": _TO_START, b"2": _ALL, None: _ALL}
-# Leaving the alternate screen takes what was drawn there away, as far as it is in the line.
+# Leaving the alternate screen removes what was drawn there, as far as it is in the line.
 _ERASURE = re.compile(rb"\x1b\[([012]?)K|\x1b\[\?(?:47|1047|1049)l")
 _NO_ERASURE = dict.fromkeys(map(ord, _ERASURES))
 _UNKNOWN = dict.fromkeys(map(ord, _ERASURES), "\ufffd")
@@ -40,7 +40,7 @@ _WHOLE = 1 << 20
 
 
 def fold(text: str) -> str:
-    """Lines as they stood when the next one began: CR goes back to the start, BS one back, text is written over."""
+    """Lines as they were when the next one began: CR returns to the start, BS moves one back, text overwrites."""
     if _PROMPT in text:
         text = text.replace(_PROMPT, "")
     if _MOVES.search(text) is None:
@@ -50,7 +50,7 @@ def fold(text: str) -> str:
 
 def _fold_line(line: str) -> str:
     """A line with its moves and erasures carried out, cell by cell; the cost is that of its length."""
-    line = line.lstrip("\r")  # it is there already; fish says so before every command's output
+    line = line.lstrip("\r")  # it is there already; fish prints this before every command's output
     if _MOVES.search(line) is None:
         return line
     cells: list[str] = []
@@ -82,12 +82,12 @@ def _fold_line(line: str) -> str:
                 blank = at
             at = end
     text = " " * blank + "".join(cells[blank:])
-    kept = at == len(cells) > blank  # blanks behind the cursor were written to erase
+    kept = at == len(cells) > blank  # blanks after the cursor were written to erase
     return text if kept else text.rstrip(" ")
 
 
 def _written(text: str) -> list[str]:
-    """What each cell gets: a wide character has a second one with nothing in it, what has no width joins the last."""
+    """The content of each cell: a wide character has an empty second one, a character without width joins the last."""
     written: list[str] = []
     for cluster, width in clusters(text):
         if width or not written:
@@ -116,11 +116,11 @@ class Reading(msgspec.Struct, frozen=True):
 
 class Line(NamedTuple):
     text: str
-    """As a person would have seen it, with its line end."""
+    """As a person saw it, with its line end."""
     size: int
     """In the spool."""
     plain: bool
-    """Whether its text is just what is in the spool, so that it can be cut."""
+    """Whether its text is exactly what is in the spool, so that it can be cut."""
     left_out: bool = False
     """Stands for lines that are too many to be returned: neither a head nor a tail goes beyond it."""
 
@@ -136,7 +136,7 @@ def read_output(
 ) -> Reading:
     """Output of at most `limit` characters: whole when it fits, else its head, its tail or both, cut between lines.
 
-    A line is cut only when it is too long for its share. What says how much is left out comes on top of the limit.
+    A line is cut only when it is too long for its share. The remark on what is left out is added to the limit.
     """
     if not span.size:
         return Reading("")
@@ -158,7 +158,9 @@ def read_output(
 
 
 def read_lines(lines: Sequence[Line], span: ByteRange, limit: int, part: Part = "both") -> Reading:
-    """The same for lines that are known: they come from a range of the spool, in which `omitted` then lies."""
+    """The same for lines that were read already: they come from a range of the spool, and `omitted` is a range of it
+    too.
+    """
     if sum(len(line.text) for line in lines) <= limit and not any(line.left_out for line in lines):
         return Reading("".join(line.text for line in lines))
     shares = _shares(limit, part)
@@ -168,7 +170,7 @@ def read_lines(lines: Sequence[Line], span: ByteRange, limit: int, part: Part = 
 
 
 def plain_lines(data: bytes, limit: int) -> list[Line]:
-    """Whole lines of the spool; of those that are more than `limit` characters from either end, only their size."""
+    """Whole lines of the spool; of lines that are more than `limit` characters from either end, only their size."""
     if len(data) <= 8 * limit:
         return list(_spooled(data))
     head = data.rfind(b"\n", 0, 4 * limit) + 1
@@ -192,7 +194,7 @@ def _shares(limit: int, part: Part) -> tuple[int, int]:
 
 
 def _cut(first: str, last: str, omitted: ByteRange, *, cut: bool = False) -> Reading:
-    """Head and tail with a line between them that says how much is left out; with `cut`, something certainly is."""
+    """Head and tail with a remark between them on what is left out; with `cut`, something certainly is."""
     if not (omitted.size or cut):
         return Reading(first + last)
     gap = f"… {omitted.size:,} bytes left out (spool {omitted.start}–{omitted.end}) …"
@@ -202,7 +204,7 @@ def _cut(first: str, last: str, omitted: ByteRange, *, cut: bool = False) -> Rea
 
 
 def _raw_lines(raw: Source | None, span: ByteRange | None, most: int, *, from_end: bool) -> list[str]:
-    """Lines of the raw output with erasures in them; none when it has none, or when its text has their characters."""
+    """Lines of the raw output with erasures; none when it has none, or when its text contains the placeholders."""
     if raw is None or span is None:
         return []
     size = min(span.size, most)
@@ -235,7 +237,7 @@ def _lines(data: bytes, marked: list[str], *, from_end: bool = False) -> Iterato
 
 
 def _up_to(limit: int, lines: Iterator[Line]) -> list[Line]:
-    """As many lines as have so many characters, and the one that goes beyond."""
+    """The lines with so many characters in all, and the one that exceeds them."""
     kept: list[Line] = []
     for line in lines:
         kept.append(line)
@@ -246,7 +248,7 @@ def _up_to(limit: int, lines: Iterator[Line]) -> list[Line]:
 
 
 def _same(line: str, marked: str) -> bool:
-    """Whether a line of the spool is that of the raw output; a CR before an erasure at its end is not in the spool."""
+    """Whether a line of the spool equals that of the raw output; the spool lacks a CR before an erasure at its end."""
     return line.rstrip("\r") == marked.translate(_NO_ERASURE).rstrip("\r")
 
 
@@ -280,10 +282,10 @@ def _fitting(lines: Iterable[Line], limit: int, cut: Callable[[str, int], str]) 
 
 
 def around(spool: Source, span: ByteRange, match: ByteRange, limit: int, *, before: int, after: int) -> str:
-    """The lines up to a match, the one with the match among them, and what follows, in at most `limit` characters.
+    """The lines up to and including a match, and those after it, in at most `limit` characters.
 
-    `before` and `after` limit the two parts. The rest of the matched line is read with what is before it, so that its
-    carriage returns are carried out.
+    `before` and `after` limit the two parts. The rest of the matched line is read together with its beginning, so that
+    its carriage returns are carried out.
     """
     rest = spool(match.end, min(match.end + _REST_OF_LINE, span.end))
     line_end = rest.find(b"\n")
@@ -303,6 +305,6 @@ def shortened(text: str, limit: int) -> str:
 
 
 def tail(data: bytes, lines: int, characters: int = 4000) -> str:
-    """The last lines of spool text: the error of a wait that timed out shows them."""
+    """The last lines of spool text, for the error of a wait that timed out."""
     text = fold(data[continued(data) :].decode("utf-8", "ignore"))
     return "\n".join(text.rstrip("\n").split("\n")[-lines:])[-characters:]

@@ -1,10 +1,10 @@
-"""The spool: a terminal's output as plain text that only ever grows.
+"""The spool: a terminal's output as plain text that only grows.
 
 Each of its bytes depends on earlier raw bytes alone, never on time, chunking or the emulator. CRLF becomes LF; a lone
-CR, BS and TAB stay; other control bytes and escape sequences go; invalid UTF-8 becomes U+FFFD. Prompts are one byte
-`PROMPT`, which `TerminalCore` adds at its mark. Carriage returns are carried out when the spool is read
-(`reading.fold`), because a text that is rewritten could not be append-only. What sequences that move the cursor leave
-depends on the shell's rule (`movement`).
+CR, BS and TAB stay; other control bytes and escape sequences are removed; invalid UTF-8 becomes U+FFFD. Prompts are one
+byte `PROMPT`, which `TerminalCore` adds at its mark. Carriage returns are carried out when the spool is read
+(`reading.fold`), because a text that is rewritten could not be append-only. The text form of sequences that move the
+cursor depends on the shell's rule (`movement`).
 """
 
 import codecs
@@ -49,7 +49,7 @@ _LASTS: dict[State, bytes] = {
     "osc": b"\x07\x18\x1a",
     "string": b"\x18\x1a",
 }
-"""The bytes that end a sequence of this kind; one that runs to the end of a chunk without it goes on in the next."""
+"""The bytes that end a sequence of this kind; without one, a sequence continues in the next chunk."""
 
 _ALTERNATE = re.compile(rb"\x1b\[\?([0-9;]{0,%d})h" % (MAX_SEQUENCE - 2))
 """No longer than what is remembered of a sequence that was cut: `?` and `h` are in that."""
@@ -57,16 +57,16 @@ _ALTERNATE_MODES = frozenset({b"47", b"1047", b"1049"})
 
 
 class SpoolState(msgspec.Struct):
-    """What a spool must remember to go on."""
+    """The state that a spool needs to continue."""
 
     length: int = 0
     state: State = "ground"
     parameters: bytes = b""
-    """What came of an unfinished sequence behind its kind; not of a string."""
+    """The bytes of an unfinished sequence after its kind; not of a string."""
     partial: bytes = b""
     """An unfinished UTF-8 sequence."""
     carriage: bool = False
-    """A CR that may turn out to be half of a CRLF."""
+    """A CR that may be half of a CRLF."""
     rule: int = PLAIN_RULE
     movement: MovementState = msgspec.field(default_factory=MovementState)
 
@@ -76,16 +76,16 @@ class Spool:
         state = state or SpoolState()
         self.length = state.length
         self.alternate = False
-        """Whether an alternate screen was asked for since this was last set to False."""
+        """Whether an alternate screen was enabled since this was last set to False."""
         self.plain = True
-        """Whether what was last added had nothing in it but characters, tabs and line ends."""
+        """Whether the last added bytes were only characters, tabs and line ends."""
         self._state: State = state.state
         self._parameters = state.parameters
         self._carriage = state.carriage
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._partial = False
         self.rule = state.rule
-        """Whether movements of the cursor are text: `movement.RULE`, or `PLAIN_RULE` for shells of earlier versions."""
+        """Whether cursor movements become text: `movement.RULE`, or `PLAIN_RULE` for shells of earlier versions."""
         self._movement = Movement(state.movement)
         if state.partial:
             self._decode(state.partial)
@@ -102,7 +102,7 @@ class Spool:
         )
 
     def add(self, data: bytes) -> bytes:
-        """What these bytes add to the spool."""
+        """The text that these bytes add to the spool."""
         plain = self._state == "ground"
         if self._partial or not data.isascii():
             data, plain = self._decode(data, plain)
@@ -128,12 +128,12 @@ class Spool:
         return self._ended(added)
 
     def follow(self, rule: int) -> None:
-        """A fresh shell follows this rule."""
+        """Sets the rule of a fresh shell."""
         self.rule = rule
         self._movement.start_over()
 
     def prompt(self) -> bytes:
-        """A prompt stands here."""
+        """Adds a prompt."""
         added = self.settle() + PROMPT
         self.length += 1
         self._movement.stands_behind(PROMPT)
@@ -141,11 +141,11 @@ class Spool:
 
     @property
     def unsettled(self) -> bool:
-        """Something is unfinished: a sequence, a character, a line end."""
+        """Whether something is unfinished: a sequence, a character, a line end."""
         return self._carriage or self._partial or self._state != "ground"
 
     def settle(self) -> bytes:
-        """A mark stands here: what was held back can get no second half any more."""
+        """Ends unfinished bytes at a mark: their second half can no longer come."""
         added = self._decoder.decode(b"", final=True).encode() if self._partial else b""
         if self._state in ("osc", "string"):
             added = b""
@@ -159,14 +159,14 @@ class Spool:
         return self._grown(added)
 
     def _grown(self, added: bytes) -> bytes:
-        """What is added at last, counted."""
+        """The bytes to add, after counting them."""
         if self.rule > PLAIN_RULE:
             added = self._movement.resolve(added)
         self.length += len(added)
         return added
 
     def _decode(self, data: bytes, plain: bool = True) -> tuple[bytes, bool]:
-        """Whole characters, and whether they are the bytes that came."""
+        """Whole characters, and whether they are the input bytes unchanged."""
         before = self._decoder.getstate()[0] if self._partial else b""
         decoded = self._decoder.decode(data).encode()
         behind = self._decoder.getstate()[0]
@@ -176,7 +176,7 @@ class Spool:
         ) and b"\xef\xbf\xbd" not in decoded
 
     def _continue(self, data: bytes) -> bytes:
-        """Drops what belongs to a sequence that an earlier chunk began."""
+        """Drops the part that belongs to a sequence of an earlier chunk."""
         if not data:
             return data
         carried_out = b""
@@ -227,7 +227,7 @@ class Spool:
         return _carried_out(sequence) + self._movement.sequence(sequence[0][1:].translate(None, _INSIDE))
 
     def _cut(self, sequence: bytes) -> None:
-        """A sequence that reaches the end of the chunk: it is over, or the next chunk goes on with it."""
+        """A sequence at the end of the chunk: it is over, or the next chunk continues it."""
         started = sequence[1:].lstrip(_INSIDE)
         if not started:
             self._state = "escape"
@@ -245,7 +245,7 @@ class Spool:
                 self.alternate = True
 
     def _ended(self, data: bytes) -> bytes:
-        """Line ends: CRLF is one LF, wherever the two were cut apart."""
+        """Line ends: CRLF becomes one LF, even if the two came in different chunks."""
         if self._carriage and data:
             data = b"\r" + data
             self._carriage = False
@@ -258,5 +258,5 @@ class Spool:
 
 
 def _carried_out(sequence: "re.Match[bytes]") -> bytes:
-    """The controls in the middle of a sequence that a line is made of."""
+    """The controls inside a sequence that count for the line."""
     return (sequence[1] + (sequence[2] or sequence[3] or b"")).translate(None, _NOT_CARRIED_OUT)

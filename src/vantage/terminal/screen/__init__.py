@@ -1,1 +1,1 @@
-"""What a terminal shows: the screen over an engine, when it is fed, its history, and its changes as values."""
+"""A terminal's screen: the screen over an engine, when it is fed, its history, and its changes as values."""

@@ -1,4 +1,4 @@
-"""What differs between two looks at a screen."""
+"""The differences between two reads of a screen."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from vantage.terminal.engines.values import Cursor
 
 
 class Differences(msgspec.Struct, frozen=True, gc=False):
-    """The differences that a look found."""
+    """The differences that a read found."""
 
     rows: tuple[int, ...] = ()
     cursor: bool = False
@@ -20,7 +20,7 @@ class Differences(msgspec.Struct, frozen=True, gc=False):
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
-    """The state at the last look, which the next one is compared with."""
+    """The state at the last read, with which the next one is compared."""
 
     revision: int
     cursor: Cursor
@@ -31,9 +31,9 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 
 
 class Changes:
-    """What differs since `Changes` were last read, compared at the first read.
+    """The differences since `Changes` were last read, compared at the first read.
 
-    So a flood without a reader costs nothing, and what several feeds changed is compared once.
+    So a flood without a reader costs nothing, and the changes of several feeds are compared once.
     """
 
     __slots__ = ("_found", "_look")

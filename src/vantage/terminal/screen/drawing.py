@@ -1,4 +1,4 @@
-"""A screen that is fed a terminal's output when a caller reads it, or when a program asks it a question.
+"""A screen that is fed a terminal's output when a caller reads it, or when a program sends it a query.
 
 Until then the bytes wait, so that a flood is drawn in a few large pieces, and of plain lines only the last (`floods`).
 """
@@ -8,25 +8,25 @@ from vantage.terminal.screen.queries import Queries
 from vantage.terminal.screen.screen import Screen
 from vantage.terminal.state import Reply, State
 
-_MOST_WAITING = 3 << 19
+_MAX_WAITING = 3 << 19
 """Bytes of plain lines that wait while only the last of them must be drawn (`floods`)."""
 _DRAWN_AT_ONCE = 1 << 17
 """Bytes of plain output after which all of it is drawn, unless it is such a flood."""
-_MOST_OTHER = 1 << 10
-"""Bytes that wait with anything else among them: all of it is drawn, so waiting saves nothing."""
+_MAX_OTHER = 1 << 10
+"""Bytes that wait with other output among them: all of it is drawn, so waiting saves nothing."""
 _STRING_TERMINATOR = b"\x1b\\"
 FRESH_SHELL = (
     b"\x1b7\x1b[?1049l\x1b[?1047l\x1b[?47l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2004l\x1b[?2026l"
     b"\x1b[<99u\x1b[>4;0m\x1b[m\x1b[?25h\r\n"
 )
-"""What a screen is shown before another shell draws on it: whatever the last program left set is unset.
+"""What a screen is fed before another shell draws on it: it unsets whatever the last program left set.
 
-Leaving the alternate screen (1049) restores a saved cursor on the main screen, too. So the cursor is saved before.
+Leaving the alternate screen (1049) restores a saved cursor on the main screen, too, so the cursor is saved before.
 """
 
 
 class Drawing:
-    """The screen of one terminal. What it must remember beyond the screen is in the terminal's state."""
+    """The screen of one terminal. What must be remembered beyond the screen is in the terminal's state."""
 
     def __init__(self, screen: Screen | None, state: State) -> None:
         self._screen = screen
@@ -36,11 +36,11 @@ class Drawing:
         self._size = self._plain_from = 0
         """How many bytes wait, and from which piece on they are plain."""
         self._known = 0
-        """Pieces of which that is known: `not_plain` speaks of those after them."""
+        """How many pieces were checked for that: `not_plain` is about those after them."""
         self._most = _DRAWN_AT_ONCE
         """How many may wait."""
         self.drawn = 0
-        """Bytes that the screen was really fed, so far: what drawing it again would cost."""
+        """Bytes that the screen was really fed so far, the cost of drawing it again."""
 
     @property
     def screen(self) -> Screen | None:
@@ -59,13 +59,13 @@ class Drawing:
         return self._screen
 
     def save(self) -> None:
-        """Into the state: what waits is shown first, so that it waits nowhere."""
+        """Writes itself into the state. Waiting output is drawn first."""
         if self._waiting:
             self._show()
         self._state.queries_tail = self._queries.tail
 
     def add(self, data: bytes, offset: int) -> list[Reply]:
-        """Output from an offset on, and what the screen answers to the questions in it."""
+        """Feeds output from an offset on, and returns the screen's answers to the queries in it."""
         replies: list[Reply] = []
         if self._screen is None:
             return replies
@@ -77,7 +77,7 @@ class Drawing:
         for piece, what in self._queries.cut(data):
             offset += len(piece)
             if what == "other":
-                state.answer = b""  # what was not seen as a question has no offset to answer to
+                state.answer = b""  # an answer without a recognised query has no offset
                 self._wait(piece)
                 continue
             screen = self._screen
@@ -91,14 +91,14 @@ class Drawing:
         return replies
 
     def not_plain(self) -> None:
-        """What was added last has more in it than characters and line ends."""
-        if self._size > _MOST_OTHER:
+        """The last added bytes are more than characters and line ends."""
+        if self._size > _MAX_OTHER:
             self._show_as_is()
         else:
             self._plain_from = self._known = len(self._waiting)
 
     def _show_as_is(self) -> None:
-        """Draws what waits, and passes over nothing of what was added last: it may hold more than plain lines."""
+        """Draws what waits, without skipping any of the last added bytes: they may be more than plain lines."""
         last = self._waiting[self._known :]
         del self._waiting[self._known :]
         if self._waiting:
@@ -110,8 +110,8 @@ class Drawing:
 
     def _show_or_wait(self) -> None:
         """Plain lines of which only the last must be drawn may wait for more of them; everything else is drawn."""
-        if self._most < _MOST_WAITING and not self._plain_from and self._flood() is not None:
-            self._most = _MOST_WAITING
+        if self._most < _MAX_WAITING and not self._plain_from and self._flood() is not None:
+            self._most = _MAX_WAITING
         else:
             self._show()
 
@@ -122,7 +122,7 @@ class Drawing:
         return floods.passable(self._waiting[self._plain_from :], screen.remembers)
 
     def end_sequence(self, offset: int) -> list[Reply]:
-        """The screen is not shown our marks, and a mark ends whatever sequence was open."""
+        """The screen is not fed our marks, and a mark ends an open sequence."""
         if self._screen is None:
             return []
         if self._queries.tail:

@@ -1,7 +1,7 @@
 """Output that moves the cursor, as the lines that a person saw.
 
-A screen draws it, from how it looked when the output began. Lines that were only printed are the spool's, and long
-stretches of them are not drawn: what is drawn after them does not depend on them.
+A screen draws it, starting from its state when the output began. Lines that were only printed are taken from the spool,
+and long stretches of them are not drawn, because what is drawn after them does not depend on them.
 """
 
 import re
@@ -19,19 +19,19 @@ _MOVES = re.compile(
     rb"\x1b(?:\[[0-9;:]*[A-JLMPSTXZ@`a-frsu]|\[\?(?:[0-9]*;)*(?:3|6|7|40|47|69|1047|1048|1049)(?:;[0-9;]*)?[hl]"
     rb"|\[4[hl]|\[!p|[78DEMc]|#8)"
 )
-"""Moves the cursor, or changes what is elsewhere on the screen. CR, BS and EL stay in their line: they are folded."""
+"""Moves the cursor, or changes other lines of the screen. CR, BS and EL stay in their line: they are folded."""
 _STAYS = re.compile(rb"\x1b(?:\[[0-9;]*r|\[(?:4|20)h|\[\?(?:[0-9]*;)*(?:6|69)h|\[\?7l|[()][^B]|H|\[[0-9]*g)|\x0e")
 """May change how later lines are drawn: margins, modes, character sets, tab stops."""
 _SEQUENCE = 64
 """Bytes of the longest sequence that is looked for."""
 _CHUNK = 1 << 16
-"""Two of them without movement are worth not drawing."""
+"""Two chunks of this size without movement are worth not drawing."""
 _ALIGNED = 1 << 18
 """Bytes of the spool, from either end of a drawn part, whose lines are compared with what was drawn."""
 
 
 def moves(data: bytes, *, folds: bool = False) -> bool:
-    """Whether the data move the cursor. Without `folds`, lines that are written over many times count."""
+    """Whether the data move the cursor. Without `folds`, lines that are overwritten many times count too."""
     if b"\x1b" in data and _MOVES.search(data):
         return True
     return not folds and data.count(b"\r") > 2 * data.count(b"\n") + 16
@@ -53,11 +53,11 @@ class Own(NamedTuple):
 
 
 def drawn(screen: Screen, own: Own, spool: Source, span: ByteRange, limit: int, *, goes_on: bool = False) -> list[Line]:
-    """The lines of output that is in a range of the spool. `screen` is as it was before, and is used up.
+    """The lines of output that is in a range of the spool.
 
-    `goes_on` is for output of a program that was there before.
-
-    Of printed lines that are more than `limit` characters from the ends of their stretch, only the size is returned.
+    `screen` is in the state before the output, and is changed. `goes_on` is for output of a program that was there
+    before. Of printed lines that are more than `limit` characters from the ends of their stretch, only the size is
+    returned.
     """
     stretches = _stretches(own.data, screen.rows_count)
     spans = _spans(own.data, stretches, span)
@@ -76,8 +76,8 @@ def drawn(screen: Screen, own: Own, spool: Source, span: ByteRange, limit: int, 
 def _stretches(data: bytes, rows: int) -> list[_Stretch]:
     """The data cut into parts that must be drawn and parts that need not be.
 
-    Before a part that is drawn come so many lines that fill the screen, and after it so many that all of it has left
-    the screen: what is not drawn makes no difference to it then.
+    A drawn part begins so many lines earlier that they fill the screen, and ends so many lines later that all of it has
+    left the screen: the parts between then make no difference.
     """
     found: list[_Stretch] = []
     begun = 0
@@ -114,7 +114,7 @@ def _after_lines(data: bytes, start: int, end: int, lines: int) -> int | None:
 
 
 def _before_lines(data: bytes, start: int, end: int, lines: int) -> int | None:
-    """Where a line begins that so many line ends follow."""
+    """Where a line begins that is followed by so many line ends."""
     for _ in range(lines + 1):
         end = data.rfind(b"\r\n", start, end)
         if end < 0:
@@ -123,7 +123,7 @@ def _before_lines(data: bytes, start: int, end: int, lines: int) -> int | None:
 
 
 def _spans(data: bytes, stretches: list[_Stretch], spool: ByteRange) -> list[ByteRange] | None:
-    """Where each part is in the spool; None when that cannot be told: the spool has followed another rule."""
+    """Where each part is in the spool; None when that is not known: the spool has followed another rule."""
     if len(stretches) == 1:
         return [spool]
     spooler, at, spans = Spool(SpoolState(rule=RULE)), spool.start, []
@@ -135,7 +135,7 @@ def _spans(data: bytes, stretches: list[_Stretch], spool: ByteRange) -> list[Byt
 
 
 def _transcript(screen: Screen, own: Own, stretch: _Stretch, *, goes_on: bool) -> list[str]:
-    """What the screen shows of a part of the data. Sizes that it got before the part, it has then, too."""
+    """The screen's lines for a part of the data. Sizes from before the part hold in it, too."""
     for at, cols, rows in own.sizes:
         if at <= stretch.start:
             screen.resize(cols, rows)
@@ -150,7 +150,7 @@ def _transcript(screen: Screen, own: Own, stretch: _Stretch, *, goes_on: bool) -
 
 
 def _aligned(drawn: list[str], spool: Source, span: ByteRange) -> list[Line]:
-    """What was drawn as lines. From either end, lines that were only printed are those of the spool."""
+    """The drawn lines. From either end, lines that were only printed are replaced by those of the spool."""
     head = _split(spool(span.start, min(span.end, span.start + _ALIGNED)))
     tail = _split(spool(max(span.start, span.end - _ALIGNED), span.end))
     if span.size > _ALIGNED:
@@ -167,7 +167,7 @@ def _aligned(drawn: list[str], spool: Source, span: ByteRange) -> list[Line]:
     share = size // len(middle) if middle else 0
     lines += [Line(f"{text}\n", share, plain=False) for text in middle]
     lines += ending
-    if lines:  # the last one has no line end: it is empty where the output ended its last line
+    if lines:  # the last one has no line end: it is empty if the output ended its last line
         text = lines[-1].text.removesuffix("\n")
         lines[-1] = lines[-1]._replace(text=text, size=max(lines[-1].size - 1, 0))
     return [line for line in lines if line.text]

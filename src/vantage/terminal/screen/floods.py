@@ -1,7 +1,7 @@
-"""What a screen need not be shown of a flood: plain lines that scroll through it and out of what it remembers.
+"""Which part of a flood a screen can skip: plain lines that scroll through it and out of what it remembers.
 
-Behind more plain lines than screen and scrollback hold, nothing on the screen depends on what came before them but the
-number of lines that have left it. So a flood costs a screen its last lines only.
+After more plain lines than screen and scrollback hold, nothing on the screen depends on earlier output but the number
+of lines that have left it. So only the last lines of a flood are drawn.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 LEAST = 1 << 15
-"""Bytes below which it is not worth looking."""
+"""Bytes below which checking is not worth it."""
 _MARGINS = re.compile(rb"\x1b(?:\[([0-9;]*)r|\[\?([0-9;]*)([hl])|(c)|\[(!)p)")
 
 
@@ -17,7 +17,7 @@ _OPEN = re.compile(rb"\x1b(?:\[[?!]?[0-9;]{0,64})?")
 
 
 class Flood(NamedTuple):
-    """What comes before, how many lines are passed over, and what comes after them, from the start of a line on."""
+    """The output before, how many lines are skipped, and the output after them, from the start of a line on."""
 
     before: bytes
     lines: int
@@ -25,7 +25,7 @@ class Flood(NamedTuple):
 
 
 def passable(plain: Sequence[bytes], keep: int) -> Flood | None:
-    """Plain pieces of output of which the last `keep` lines must be shown; None when passing over is not worth it."""
+    """Plain pieces of output of which the last `keep` lines must be drawn; None when skipping is not worth it."""
     if sum(map(len, plain)) < LEAST:
         return None
     first = plain[0].find(b"\n") + 1  # the line that was begun before is shown as it is
@@ -46,7 +46,7 @@ def passable(plain: Sequence[bytes], keep: int) -> Flood | None:
 
 
 def _cut(piece: bytes, spare: int) -> int:
-    """A place in a piece before which at most `spare` of its lines end: about where they do, found in a few steps."""
+    """A place in a piece before which at most `spare` of its lines end, and about as many: found in a few steps."""
     size = len(piece)
     while size and piece.count(b"\n", 0, size) > spare:
         size = size * 3 // 4
@@ -54,9 +54,10 @@ def _cut(piece: bytes, spare: int) -> int:
 
 
 def _line_start(plain: bytes, end: int, least: int) -> int:
-    """After the last CRLF before `end` that is followed by something that stays in its line; 0 when there is none.
+    """After the last CRLF before `end` that is followed by a character that stays in its line; 0 when there is none.
 
-    There the cursor is in column 0. A mark would join a character of the line before, a backspace may go back to it.
+    There the cursor is in column 0. A combining mark would join a character of the line before, a backspace may move
+    back to it.
     """
     while (end := plain.rfind(b"\r\n", least, end)) > 0:
         if end + 2 < len(plain) and _stays(plain[end + 2 : end + 6]):
@@ -72,13 +73,13 @@ def _stays(following: bytes) -> bool:
 
 
 def open_sequence(data: bytes) -> bytes:
-    """The beginning of a sequence at the end of the data that may turn out to set margins."""
+    """The beginning of a sequence at the end of the data that may set margins."""
     last = data.rfind(b"\x1b")
     return data[last:] if last >= 0 and _OPEN.fullmatch(data, last) else b""
 
 
 def margins_set(data: bytes, before: bool) -> bool:
-    """Whether the program scrolls within margins of its own after this: then lines do not simply leave at the top."""
+    """Whether the program scrolls within margins after this: then lines do not simply leave at the top."""
     for found in _MARGINS.finditer(data):
         if found[4] or found[5]:
             before = False

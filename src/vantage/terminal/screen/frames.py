@@ -1,7 +1,8 @@
-"""What a screen shows, as values that travel: whole (`ScreenSnapshot`) or as what changed (`ScreenDelta`).
+"""What a screen shows, as values: whole (`ScreenSnapshot`) or as what changed (`ScreenDelta`).
 
 The law: deltas applied in their order to any earlier snapshot give the later one. `Deltas` decides when one is due: not
-too often, never in the middle of a frame that a program draws at once, always a last one, none when nothing changed.
+too often, never in the middle of a frame that a program draws at once, always after the last change, and never without
+a change.
 """
 
 import math
@@ -19,7 +20,7 @@ from vantage.terminal.screen.screen import Screen
 CURSOR_MARK = "▏"
 PER_SECOND = 20
 LONGEST_FRAME_MS = 1000
-"""A frame that a program began and does not end (mode 2026) is shown after all."""
+"""Seconds after which a frame that a program began and does not end (mode 2026) is shown unfinished."""
 
 
 class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,7 +67,7 @@ class ScreenSnapshot(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     raw_offset: int | None = None
     block_id: str | None = None
     runs: tuple[tuple[Run, ...], ...] | None = None
-    """The styles of each row, where they were asked for."""
+    """The styles of each row, if they were requested."""
 
     @classmethod
     def of(
@@ -78,7 +79,7 @@ class ScreenSnapshot(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         block_id: str | None = None,
         styled: bool = False,
     ) -> "ScreenSnapshot":
-        """The screen as it is, be it in the middle of a frame; `Deltas.snapshot` is never in the middle of one."""
+        """The present screen, even in the middle of a frame; `Deltas.snapshot` is never in the middle of one."""
         return _snapshot(screen.rows(), _state(screen), ts, raw_offset, block_id, styled=styled)
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class ScreenSnapshot(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         )
 
     def text(self, *, trimmed: bool = True, cursor: bool = False, region: Region | None = None) -> str:
-        """The rows as one text, for reading: without the empty rows at the end, the cursor drawn when asked for."""
+        """The rows as one text, for reading: without the empty rows at the end, with the cursor drawn on request."""
         lines = list(self.rows)
         if cursor and self.cursor.visible and self.cursor.row < len(lines):
             lines[self.cursor.row] = with_cursor(lines[self.cursor.row], self.cursor.col)
@@ -113,7 +114,7 @@ class ScreenSnapshot(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         return "\n".join(lines)
 
     def crop(self, region: Region) -> "ScreenSnapshot":
-        """Only a part of it. The cursor is counted from the part's corner, and hidden when it is outside."""
+        """A part of it. The cursor is counted from the part's corner, and hidden when it is outside."""
         if region.row < 0 or region.col < 0 or region.row >= self.rows_count or region.col >= self.cols:
             raise InputError(
                 f"the region begins at row {region.row}, column {region.col}: the screen has rows 0 to "
@@ -159,7 +160,7 @@ def apply(snapshot: ScreenSnapshot, delta: ScreenDelta) -> ScreenSnapshot:
 
 
 class _State(msgspec.Struct, frozen=True, gc=False):
-    """Everything that a delta carries whole."""
+    """The fields that every delta carries in full."""
 
     cursor: Cursor
     title: str
@@ -210,12 +211,12 @@ class Deltas:
         self._fed = screen.fed
         self._last: int | None = None
         self._held: int | None = None
-        """Since when a frame that is not finished keeps a delta back."""
+        """Since when an unfinished frame holds a delta back."""
         self.number = 0
         self._numbers = RowNumbers(len(self._rows))
 
     def due_at(self) -> int | None:
-        """When to ask for the next delta (0: at once), or nothing while nothing was fed."""
+        """The seconds until the next delta is due (0: now), or None when nothing was fed."""
         if self._screen.fed == self._fed:
             return None
         due = 0 if self._last is None else self._last + self._interval
@@ -284,7 +285,7 @@ class Deltas:
     def since(
         self, number: int, ts: int, *, raw_offset: int | None = None, block_id: str | None = None
     ) -> ScreenDelta | None:
-        """All that changed after delta `number` in one delta: a spinner that turned a hundred times is one row."""
+        """All changes after delta `number` as one delta: a spinner that turned a hundred times is one row."""
         if not 0 <= number <= self.number:
             raise InputError(
                 f"there were {self.number} deltas: a number from 0 to {self.number} is needed, not {number}"
@@ -329,7 +330,7 @@ def _crop_runs(runs: tuple[Run, ...], start: int, width: int) -> tuple[Run, ...]
 
 
 def cell_of(text: str, index: int) -> int:
-    """In which cell the character at `index` begins."""
+    """The cell in which the character at `index` begins."""
     return index if text.isascii() else sum(max(wcwidth(char), 0) for char in text[:index])
 
 

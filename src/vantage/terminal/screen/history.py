@@ -1,7 +1,7 @@
-"""Lines that have left the screen: logical lines with numbers for ever.
+"""Lines that have left the screen: logical lines with permanent numbers.
 
-A line that was wrapped is one line, so its number survives a resize. Numbers are never used twice: `first` is that of
-the oldest line still kept, and the oldest go when there are more than `lines` of them, or more than `size` bytes.
+A line that was wrapped is one line, so its number survives a resize. Numbers are never reused: `first` is that of the
+oldest kept line, and the oldest lines are dropped when there are more than `lines` of them, or more than `size` bytes.
 """
 
 import re
@@ -12,9 +12,9 @@ import msgspec
 from vantage.terminal.engines.values import Drained
 
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""They take no cell and a terminal ignores them; a browser would show the line in another order. So no row has them."""
+"""These characters take no cell and a terminal ignores them; a browser would reorder the line. So they are removed."""
 LONGEST = 1 << 20
-"""Bytes after which a line without an end is cut into several, so that no single line holds unbounded memory."""
+"""Bytes after which a line without an end is cut into several, so that no single line takes unbounded memory."""
 
 
 class HistoryState(msgspec.Struct, frozen=True, array_like=True):
@@ -30,7 +30,7 @@ class History:
     def __init__(self, lines: int, size: int) -> None:
         self._max_lines, self._max_bytes = lines, size
         self._blocks: deque[tuple[bytes, int]] = deque()
-        """Lines in blocks as they came, each line with its LF, and how many they are."""
+        """Lines in blocks as they were drained, each line with its LF, and how many they are."""
         self._bytes = 0
         self._open = b""
         self.first = 0
@@ -55,7 +55,7 @@ class History:
 
     @property
     def open(self) -> str:
-        """The part of a line that has left the screen before the rest of it."""
+        """The part of a line that left the screen before the rest of it."""
         return BIDI.sub("", self._open.decode("utf-8", "replace"))
 
     def pass_over(self, lines: int) -> None:
@@ -77,7 +77,7 @@ class History:
             self._bytes -= len(oldest)
 
     def trim(self) -> None:
-        """Forget exactly the lines that are too many, however they came in blocks."""
+        """Drops exactly the lines that are too many, however they came in blocks."""
         while self._bytes > self._max_bytes or self.total - self.first > self._max_lines:
             block, count = self._blocks.popleft()
             cut = 0
@@ -94,7 +94,7 @@ class History:
                 self._blocks.appendleft((block[cut:], count - gone))
 
     def read(self, first: int, end: int) -> list[str]:
-        """The lines from number `first` on, up to `end`; those that are gone are left out."""
+        """The lines from number `first` up to `end`; dropped ones are left out."""
         self.trim()
         lines: list[bytes] = []
         number = self.first

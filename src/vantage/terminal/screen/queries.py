@@ -1,4 +1,4 @@
-"""Where programs ask their terminal something: the stream is cut there, so that a reply belongs to one offset.
+"""Finds where programs query their terminal: the stream is cut there, so that a reply belongs to one offset.
 
 The offset makes a reply happen once: after a restart the same reply has the same offset, and the host refuses it.
 """
@@ -22,23 +22,25 @@ _BEGINNING = re.compile(
 )
 
 What = Literal["other", "open", "asked"]
-"""`asked` ends a question, `open` may be the beginning or the middle of one, `other` is neither."""
+"""`asked` ends a query, `open` may be the beginning or the middle of one, `other` is neither."""
 
 
 class Queries:
-    """Cuts one stream around everything that looks like a question."""
+    """Cuts one stream around everything that looks like a query."""
 
     def __init__(self, tail: bytes = b"") -> None:
         self.tail = tail
-        """The end of what came before, if it may be the beginning of a question."""
+        """The end of earlier data, if it may be the beginning of a query."""
 
     @property
     def held(self) -> int:
-        """Bytes at the end of the tail that were not passed on: the ESC at which one engine answers, another not."""
+        """Bytes at the end of the tail that were not passed on: the ESC at which one engine answers and another does
+        not.
+        """
         return int(len(self.tail) > 1 and self.tail.endswith(b"\x1b"))
 
     def cut(self, data: bytes) -> Iterator[tuple[bytes, What]]:
-        """The pieces in order. Where they are cut depends on the stream, and not on how it came."""
+        """The pieces in order. Where they are cut depends on the stream, and not on its chunks."""
         if not self.tail and b"\x1b" not in data and b"\x05" not in data:
             yield data, "other"
             return
@@ -46,7 +48,7 @@ class Queries:
         done = passed = len(self.tail) - self.held
         for found in _QUESTION.finditer(whole):
             if found.start() > done or (done == passed and found.start()):
-                yield whole[done : found.start()], "other"  # empty when a question began where another was open
+                yield whole[done : found.start()], "other"  # empty when a query began while another was open
             yield whole[max(found.start(), done) : found.end()], "asked"
             done = found.end()
         self.tail = _beginning(whole[done if done > passed else 0 :])
@@ -58,7 +60,7 @@ class Queries:
 
 
 def _beginning(data: bytes) -> bytes:
-    """What may be the beginning of a question at the end of the data."""
+    """The possible beginning of a query at the end of the data."""
     at = last = data.rfind(b"\x1b")
     if last == len(data) - 1:
         at = max(data.rfind(b"\x1b", 0, last), 0)  # half of the ST of a string

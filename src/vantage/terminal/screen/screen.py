@@ -1,7 +1,7 @@
 """What is on the terminal's screen: bytes in; rows, cursor, title, modes, scrollback and replies out.
 
-Feeding costs what the engine costs: rows are read when a caller asks for them, and only those that changed. The same
-bytes in any chunks give the same screen.
+Feeding costs only what the engine costs: rows are read on request, and only those that changed. The same bytes in any
+chunks give the same screen.
 """
 
 import logging
@@ -38,7 +38,7 @@ class Scrollback(msgspec.Struct, frozen=True):
 
     lines: list[str]
     first_line: int
-    """The number of the first of `lines`; higher than what was asked for when that is gone."""
+    """The number of the first of `lines`; higher than the requested one when that is gone."""
     total: int
     """The number that the next line to leave the screen gets."""
     oldest: int
@@ -63,10 +63,9 @@ class _Restored(NamedTuple):
 class Screen:
     """A terminal's screen of `cols` by `rows`.
 
-    `scrollback` is how many logical lines are kept that have left it (and not more than 4 MiB of them).
-
-    It has more than 20 methods, because it is the one public face of a screen: most are a property each that asks the
-    engine. The work is done elsewhere: emulation by the engine, numbered lines by `History`.
+    `scrollback` is how many logical lines are kept that have left it (and not more than 4 MiB of them). It has more
+    than 20 methods, because it is the one public face of a screen: most are a property each that asks the engine. The
+    work is done elsewhere: emulation by the engine, numbered lines by `History`.
     """
 
     def __init__(
@@ -90,9 +89,9 @@ class Screen:
         self._grid = [BLANK] * rows
         self._revisions = [0] * rows
         self.revision = 0
-        """Grows whenever a look at the screen finds a row changed; `changed_rows` compares with it."""
+        """Grows whenever a read of the screen finds a row changed; `changed_rows` compares with it."""
         self.fed = 0
-        """Grows with every byte fed and every resize: while it stays, so does everything else."""
+        """Grows with every fed byte and every resize: while it is the same, so is everything else."""
         self.failures = 0
         """How often the engine failed and another one took its place."""
         self._seen = self._state()
@@ -117,14 +116,14 @@ class Screen:
         try:
             engine.feed(piece)
             drained = engine.drain(everything=False)
-        except Exception as error:  # noqa: BLE001 -- whatever a program printed
+        except Exception as error:  # noqa: BLE001 -- any output may cause it
             self._recover(error)
         else:
             if drained:
                 self._history.take(drained)
 
     def _recover(self, error: Exception) -> None:
-        """The engine failed: another one takes its place, and shows what was last seen. Scrollback stays."""
+        """Replaces a failed engine by another one, which shows the last read rows. Scrollback stays."""
         failed = self._live
         self.failures += 1
         size = failed.cols, failed.rows
@@ -137,18 +136,20 @@ class Screen:
             self._engine.feed("\r\n".join(seen).rstrip().encode() + b"\r\n")
 
     def _ask(self, question: Callable[[Engine], _Answer]) -> _Answer:
-        """What the engine says; if it fails, what another one says that takes its place."""
+        """Calls the engine; if it fails, calls the one that replaces it."""
         try:
             return question(self._live)
         except (InputError, CheckpointError):
             raise
-        except Exception as error:  # noqa: BLE001 -- a look at a screen never fails
+        except Exception as error:  # noqa: BLE001 -- a read of a screen never fails
             self._recover(error)
             return question(self._live)
 
     @property
     def remembers(self) -> int:
-        """After so many lines neither the screen nor the scrollback has anything that was printed before them."""
+        """How many lines it takes until neither the screen nor the scrollback has anything that was printed before
+        them.
+        """
         return self._live.rows + self._scrollback_lines + 2
 
     def pass_over(self, lines: int) -> None:
@@ -159,7 +160,7 @@ class Screen:
         self.feed(b"\r\n")
 
     def resize(self, cols: int, rows: int) -> Changes:
-        """A new size. Wrapped lines of the main screen are laid out anew (where the engine can)."""
+        """Changes the size. Wrapped lines of the main screen are wrapped anew (if the engine can)."""
         _check_size(cols, rows)
         engine = self._live
         if (cols, rows) != (engine.cols, engine.rows):
@@ -179,7 +180,7 @@ class Screen:
             self._live.resize(cols, rows)
 
     def take_replies(self) -> bytes:
-        """What the terminal answers to the queries fed so far, each answer once. During a replay, take and drop it."""
+        """The replies to the queries fed so far, each reply once. During a replay, take and drop them."""
         return self._ask(lambda engine: engine.take_replies())
 
     # State
@@ -207,7 +208,7 @@ class Screen:
 
     @property
     def cwd(self) -> str:
-        """The working directory that the program told by OSC 7, or nothing."""
+        """The working directory that the program reported by OSC 7, or nothing."""
         return _path(self._ask(lambda engine: engine.cwd()))
 
     @property
@@ -216,7 +217,7 @@ class Screen:
 
     @property
     def synchronized(self) -> bool:
-        """The program is in the middle of drawing (mode 2026)."""
+        """The program is in the middle of a frame (mode 2026)."""
         return self._ask(lambda engine: engine.synchronized())
 
     @property
@@ -319,9 +320,10 @@ class Screen:
     # Checkpoints
 
     def encode(self, *, scrollback: bool = True) -> bytes:
-        """Everything as bytes, unfinished sequences included; without `scrollback` much less, and the numbers go on.
+        """Everything as bytes, unfinished sequences included; without `scrollback` far fewer bytes, and the numbers
+        continue.
 
-        Only the same engine in the same build can read it, and `CheckpointError` says so otherwise.
+        Only the same engine in the same build can read it; otherwise `CheckpointError` is raised.
         """
         self._drain()
         history = self._history.state() if scrollback else self._history.forget()
@@ -340,9 +342,9 @@ class Screen:
 
     @classmethod
     def decode(cls, data: bytes, *, engine: EngineName = "auto", scrollback: int | None = None) -> "Screen":
-        """The screen that was encoded, with a scrollback of its own length or another.
+        """The screen that was encoded, with the same or another length of scrollback.
 
-        Answers to queries are not part of it: they were taken, or were never due.
+        Replies to queries are not part of it: they were taken, or never due.
         """
         if not data.startswith(_MAGIC):
             raise CheckpointError("this is no checkpoint of a screen", hint="feed the bytes again")
@@ -385,13 +387,13 @@ def _check_size(cols: int, rows: int) -> None:
 
 
 def _full(text: str, following: str, cols: int) -> str:
-    """A row that goes on in the next one, with the blanks at its end; not with the gap before a wide character."""
+    """A row that continues in the next one, with the blanks at its end; not with the gap before a wide character."""
     gap = width(text) == cols - 1 and width(following[:1]) > 1
     return text if gap else pad(text, cols)
 
 
 def _path(address: str) -> str:
-    """The path of `file://host/path`, or a bare path; anything else is no working directory."""
+    """The path of `file://host/path`, or a bare path; empty for anything else."""
     if address.startswith("/"):
         path = address
     else:

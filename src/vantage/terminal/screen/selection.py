@@ -1,17 +1,17 @@
-"""What a program marks on its screen as selected: the entry of a menu, a button, a row of a list, a marked text.
+"""What a program highlights on its screen: the entry of a menu, a button, a row of a list, a marked text.
 
 Programs have no way to tell a terminal about a selection; they draw it in reverse video, or on another background than
 what is around it. Title bars, status bars, column headers, key bars and boxes are drawn the same way. So a highlight
-counts only where its surroundings say that it is one entry among others:
+counts only if its surroundings show that it is one entry among others:
 
 1. Rows are cut into stretches of one background. A highlight is a stretch with text, on another background than the
    cells above and below it.
-2. A stretch beside which the screen looks as beside the rows above and below is an entry of a list or a button.
-3. A whole row is a bar unless the cursor stands on it, or the cursor is hidden and the row is no header and not at an
-   edge of the screen.
+2. A stretch whose neighbourhood looks like that of the rows above and below is an entry of a list or a button.
+3. A whole row is a bar unless the cursor is on it, or the cursor is hidden and the row is no header and not at an edge
+   of the screen.
 4. Highlights of several rows are a marked text when the cursor is at their end; else they are a box or a panel.
 
-Where that leaves doubt, nothing is returned.
+In doubt, nothing is returned.
 """
 
 from collections import Counter
@@ -29,9 +29,11 @@ INK = "ink"
 MAX_ALIKE = 2
 """More highlights on one background mark many places (search hits, a diff), not a selection."""
 MAX_PAINTED = 4000
-"""More runs on backgrounds of their own are a picture."""
+"""More runs with a background are a picture."""
 POINTERS = ">❯▶►▌→"
-"""Begin the current entry of pickers that draw beside a shell's output and keep the cursor in their input line."""
+"""Signs before the current entry of pickers that draw beside a shell's output and keep the cursor in their input
+line.
+"""
 _OPEN, _CLOSE = "[(<", "])>"
 
 
@@ -53,7 +55,7 @@ class Stretch(NamedTuple):
 
 
 def selected(seen: ScreenSnapshot) -> list[str]:
-    """The texts of the highlighted entries, from the top; of a marked text each row. `seen` has its styles."""
+    """The texts of the highlighted entries, from the top; for a marked text, each row. `seen` has its styles."""
     runs = seen.runs or ()
     painted = sum(run.bg is not None or "reverse" in run.attrs for row in runs for run in row)
     if not 0 < painted <= MAX_PAINTED:
@@ -62,6 +64,11 @@ def selected(seen: ScreenSnapshot) -> list[str]:
 
 
 class _Highlights:
+    """The highlights of one screen, and which of them are selected.
+
+    It has more than 20 methods, because each rule of the module, and each fact about the cells, is a short method.
+    """
+
     def __init__(self, seen: ScreenSnapshot, runs: Iterable[tuple[Run, ...]]) -> None:
         self._texts = seen.rows
         self._cols = seen.cols
@@ -81,7 +88,7 @@ class _Highlights:
         alike = Counter(each.ground for each in entries)
         entries = [each for each in entries if alike[each.ground] <= MAX_ALIKE]
         if not self._full_screen and (len(entries) > 1 or not all(map(self._is_current, entries))):
-            return []  # colours of what was printed before
+            return []  # the colours of earlier output
         return [self._text(each) for each in entries]
 
     def _all(self) -> Iterator[Stretch]:
@@ -92,13 +99,13 @@ class _Highlights:
         for each in self._all():
             if self._is_entry(each):
                 whole = self._whole(each)
-                if self._is_bar(each) or not self._is_bar(whole):  # else: titles of panels side by side
+                if self._is_bar(each) or not self._is_bar(whole):  # otherwise: titles of panels side by side
                     yield whole
 
     # Text that is marked with the cursor
 
     def _marked(self) -> list[Stretch]:
-        """The highlights of several rows that the cursor is at the end of."""
+        """The highlights of several rows with the cursor at their end."""
         cursor = self._cursor
         if not cursor.visible:
             return []
@@ -125,7 +132,7 @@ class _Highlights:
                 yield group
 
     def _is_box(self, group: list[Stretch]) -> bool:
-        """Whether all rows begin and end in the same columns, and go on behind their text."""
+        """Whether all rows begin and end in the same columns, and continue after their text."""
         rows = [list(row) for _, row in groupby(group, key=lambda each: each.row)]
         whole = [Stretch(row[0].row, row[0].start, row[-1].end, None) for row in rows]
         if len(whole) == 1 or any(one[1:3] != other[1:3] for one, other in pairwise(whole)):
@@ -169,7 +176,7 @@ class _Highlights:
         return both and len(grounds) == 1 and it.ground not in grounds
 
     def _is_chosen_row(self, bar: Stretch) -> bool:
-        """Whether a whole row is the chosen one of a list: only programs that hide the cursor choose so."""
+        """Whether a whole row is the chosen one of a list: only programs that hide the cursor choose like that."""
         if self._cursor.visible or bar.ground == self._common or self._is_footer(bar):
             return False
         if all(self._ground(Stretch(row, 0, self._cols, None), 0) == bar.ground for row in range(bar.row)):
@@ -183,7 +190,7 @@ class _Highlights:
         return self._is_bar(self._lines[row][0]) and not _has_digit(head) and any(map(_has_digit, under))
 
     def _is_window_bar(self, it: Stretch) -> bool:
-        """Whether it is the status bar of a window beside others: blank behind its text, up to the screen's edge."""
+        """Whether it is the status bar of a window beside others: blank after its text, up to the screen's edge."""
         at_edge = it.start == 0 or it.end == self._cols
         text = cells(self._texts[it.row], it.start, it.size).ljust(it.size)
         return self._cursor.visible and at_edge and " " * 3 in text
@@ -200,18 +207,18 @@ class _Highlights:
         return len(beside) == 2 and all(char in "-─━═" for char in beside)
 
     def _is_check_mark(self, it: Stretch) -> bool:
-        """Whether it is what stands between the brackets of a check box."""
+        """Whether it is the text between the brackets of a check box."""
         line = self._texts[it.row]
         before = cells(line, it.start - 1, 1) if it.start else ""
         after = cells(line, it.end, 1)
         return before != "" and before in _OPEN and after == _CLOSE[_OPEN.index(before)]
 
     def _is_current(self, it: Stretch) -> bool:
-        """Whether a highlight among a shell's output is of the program that runs."""
+        """Whether a highlight among a shell's output belongs to the running program."""
         return not self._cursor.visible or self._is_on(it) or self._text(it)[0] in POINTERS
 
     def _is_on(self, it: Stretch) -> bool:
-        """Whether the cursor stands on it. A hidden one in the corner was parked there."""
+        """Whether the cursor is on it. A hidden cursor in the corner was parked there."""
         cursor = self._cursor
         parked = not cursor.visible and not cursor.row and not cursor.col
         last = it.row == len(self._lines) - 1
@@ -256,7 +263,7 @@ class _Highlights:
         return cells(self._texts[it.row], start, end - start).strip()
 
     def _whole(self, entry: Stretch) -> Stretch:
-        """An entry with the highlights from which only blanks part it: a menu's key, a check box."""
+        """An entry with the highlights that only blanks separate from it: a menu's key, a check box."""
         start, end = entry.start, entry.end
         alike = [each for each in self._lines[entry.row] if each.ground == entry.ground]
         for each in alike:
@@ -310,7 +317,7 @@ def _merged(pieces: list[Stretch]) -> list[Stretch]:
 
 
 def ground_of(run: Run) -> Ground:
-    """The background of a run as it is seen: reversed, that is its foreground."""
+    """The background of a run as it is seen: for a reversed run, its foreground."""
     if "reverse" not in run.attrs:
         return run.bg
     return INK if run.fg is None else run.fg

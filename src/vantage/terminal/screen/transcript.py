@@ -1,8 +1,8 @@
 """What a screen showed from a moment on, as lines: those that have left it and those on it.
 
-Lines are logical: rows that a program's text wrapped into are one. A line that is drawn again is there once, as it was
-last. A screen that is erased as a whole is kept, unless the next one is the same picture with other numbers: a program
-that clears the screen before each of its frames leaves the last frame.
+Lines are logical: rows that were wrapped into are joined. A line that is drawn again counts once, in its last state. A
+screen that is erased as a whole is kept, unless the next one is the same picture with other numbers: a program that
+clears the screen before each of its frames leaves the last frame.
 """
 
 import re
@@ -17,24 +17,27 @@ LEAVES = re.compile(
 )
 """How a program leaves the alternate screen. Vim ends its last line first, which would push the first one out."""
 MAX_FRAMES = 100
-"""Erased screens that are looked at. A program that erases more of them shows a film: its last picture is kept."""
+"""How many erased screens are kept. A program that erases more of them shows a film: its last picture is kept."""
 MAX_LAST = 3
-"""Lines that a program changed last on the alternate screen, and that count when it leaves it: vim says there what it
-has written."""
+"""The last changed lines on the alternate screen that count when the program leaves it: vim reports there what it has
+written.
+"""
 _SLICE = 1 << 18
 _DIGITS = re.compile(r"\d+")
 
 
 class Transcript:
-    """Feed it what the screen is shown. The screen is its own: it is a copy of the live one, or one of the past."""
+    """Feed it what the screen is fed. Its screen is its own: a copy of the live one, or one of the past."""
 
     def __init__(self, screen: Screen, *, goes_on: bool = False) -> None:
-        """With `goes_on`, the program that has drawn the screen goes on: what it has drawn is seen, and not new."""
+        """With `goes_on`, the program that has drawn the screen continues: what is on the screen is known, and not
+        new.
+        """
         self._screen = screen
         self._goes_on = goes_on
         self._begin()
         self._lines: list[str] = []
-        """Final: nothing that is printed changes them."""
+        """Final lines: no later output changes them."""
         self._frame: list[str] = []
         """The screen that was erased last."""
         self._frames = 0
@@ -42,10 +45,12 @@ class Transcript:
     def _begin(self) -> None:
         """Own lines begin on the cursor's line; other lines are own once they change.
 
-        What another program has left below the cursor is not seen through what is printed over it.
+        Text that another program has left below the cursor does not count when it is overwritten.
         """
         self._drawn_on = self._screen.lines() if self._screen.alt_screen else None
-        """The alternate screen, if that is shown: its lines are no part of the text, but for the last that change."""
+        """The alternate screen, if that is shown: its lines are no part of the text, except the last ones that
+        change.
+        """
         shown, at = self._screen.unwrapped()
         if self._screen.alt_screen:
             shown, at = [], 0
@@ -58,7 +63,7 @@ class Transcript:
         """Lines that have left the screen since."""
 
     def feed(self, data: bytes) -> None:
-        """Output with whole sequences."""
+        """Feeds output that has no cut sequences."""
         while self._drawn_on is not None and (leaves := LEAVES.search(data)) is not None:
             self._draw(data[: leaves.start()])
             self._lines += self._changed_last(self._drawn_on)
@@ -105,7 +110,7 @@ class Transcript:
         self._taken = kept.total
 
     def _erase(self) -> None:
-        """The screen is about to be erased: what is on it counts, and what comes is drawn on an empty one."""
+        """The screen is about to be erased: its lines count, and later output is drawn on an empty one."""
         self._frames += 1
         if self._screen.alt_screen or self._frames > MAX_FRAMES:
             return
@@ -115,14 +120,14 @@ class Transcript:
         self._before, self._at, self._left = [], 0, []
 
     def _unless_redrawn(self, shown: list[str]) -> list[str]:
-        """The erased screen, without its blank end; nothing if it is what is shown now, but for numbers."""
+        """The erased screen, without its blank end; empty if it equals the present one, apart from numbers."""
         pairs = [pair for pair in zip(self._frame, shown, strict=False) if pair[0].strip()]
         same = sum(_DIGITS.sub("0", before) == _DIGITS.sub("0", now) for before, now in pairs)
         written = sum(bool(line.strip()) for line in self._frame)
         return [] if same * 2 >= written else _without_blank_end(self._frame)
 
     def _shown(self) -> list[str]:
-        """Own lines that have left the screen since it was erased, and those on it, or behind the alternate one."""
+        """Own lines that have left the screen since it was erased, and those on it, or under the alternate one."""
         if self._screen.alt_screen:
             with Screen.decode(self._screen.encode(scrollback=False)) as behind:
                 behind.feed(b"\x1b[?1049l\x1b[?1047l\x1b[?47l")
@@ -135,7 +140,7 @@ class Transcript:
         return self._own(lines[: last + 1])
 
     def _is_new(self, lines: list[str], number: int) -> bool:
-        """Whether a line has text that was not there before; a part of a line that began earlier was."""
+        """Whether a line has text that was not there before; the rest of a line that began earlier had."""
         before = self._before[number] if number < len(self._before) else ""
         return lines[number].strip() != "" and not (before and lines[number].endswith(before))
 

@@ -1,7 +1,8 @@
-"""Is this a render spec? Every problem at once, each with where it is and what to do about it.
+"""Checks render specs: finds every problem at once, each with its place and a way out.
 
-The types of `model` are walked beside the value, so that what is checked is what is declared. A problem is fatal when
-the spec cannot mean anything sensible; what merely comes from a newer version (a block type, a filter, a field) is not.
+The types of `model` are walked beside the value, so exactly the declared fields are checked. A problem is fatal when
+the spec has no sensible meaning; something that merely comes from a newer version (a block type, a filter, a field) is
+not.
 """
 
 import hashlib
@@ -29,7 +30,7 @@ from vantage.timeline.specs.model import (
 from vantage.timeline.specs.template import Expression, TemplateError, read_template
 
 _KEPT = ("when", "fallback")
-"""What is understood of a block whose type is not known."""
+"""The part of a block of unknown type that is read."""
 ROOTS = ("args", "output", "status", "isPartial", "durationMs", "details")
 _BLOCKS: dict[str, type] = {str(cls.__struct_config__.tag): cls for cls in BlockSpec.__args__ if cls is not UnknownSpec}
 
@@ -65,7 +66,7 @@ def spec_hash(value: Json) -> str:
 
 
 def load_spec(value: Json) -> tuple[RenderSpec, list[Problem]]:
-    """A spec from its JSON value, and what is odd about it. Raises `SpecError` when it must be refused."""
+    """A spec from its JSON value, and its warnings. Raises `SpecError` when it must be refused."""
     problems = check_spec(value)
     if any(problem.fatal for problem in problems):
         raise SpecError(problems)
@@ -73,7 +74,7 @@ def load_spec(value: Json) -> tuple[RenderSpec, list[Problem]]:
 
 
 def _levels_exceed(value: Json, most: int) -> bool:
-    """Whether a value is nested deeper than that. No recursion: the value may be as deep as its sender likes."""
+    """Whether a value is nested deeper than that. It does not recurse: a client chooses how deep the value is."""
     level = [value]
     for _ in range(most + 1):
         inner = [each for each in level if isinstance(each, dict | list)]
@@ -82,7 +83,7 @@ def _levels_exceed(value: Json, most: int) -> bool:
 
 
 def check_spec(value: Json) -> list[Problem]:
-    """Everything that is wrong or odd with a spec."""
+    """All errors and warnings of a spec."""
     if _levels_exceed(value, MAX_LEVELS):
         return [Problem("too_deep", "", f"it has more than {MAX_LEVELS} levels")]
     try:
@@ -260,7 +261,7 @@ _CHECKS: dict[type, Callable[[_Walker, Json, Any, str, int], None]] = {
     inspect.AnyType: _Walker.check_any,
 }
 
-# What JSON values a kind of type takes, and how to name it.
+# Which JSON values a kind of type accepts, and its name in messages.
 _ACCEPTED: dict[type, tuple[tuple[type, ...], str]] = {
     inspect.StructType: ((dict,), "an object"),
     inspect.ListType: ((list,), "an array"),

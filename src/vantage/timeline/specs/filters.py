@@ -1,6 +1,6 @@
-"""Filters: pure functions from a value and the words behind the colon to a value, in a table by name.
+"""Filters: pure functions from a value and the words after the colon to a value, in a table by name.
 
-Each takes whatever it gets. An argument that makes no sense is left out of account, as validation has said by then.
+Each accepts any value. A meaningless argument is ignored, because validation has reported it.
 """
 
 import math
@@ -15,11 +15,11 @@ from vantage.text.width import graphemes
 from vantage.timeline.specs.template import MISSING
 
 LONG = 64 * 1024
-"""Characters beyond which a text is too long to be shown whole."""
+"""Characters beyond which a text is too long to be shown in full."""
 
 
 def text_value(value: Json) -> str:
-    """A value as text: nothing is empty, numbers and the rest print as JSON does."""
+    """A value as text: null is empty, numbers and the rest print as JSON does."""
     if isinstance(value, str):
         return value
     if value is None or value is MISSING:
@@ -28,7 +28,7 @@ def text_value(value: Json) -> str:
 
 
 def is_empty(value: Json) -> bool:
-    """What `default` replaces: nothing, an empty string, an empty array or object."""
+    """The values that `default` replaces: null, an empty string, an empty array or object."""
     return value is None or value is MISSING or value in ("", [], {})
 
 
@@ -69,7 +69,7 @@ def truncate(value: Json, limit: str = "") -> Json:
 
 
 def join(value: Json, separator: str = ", ") -> Json:
-    """The elements of an array in a row; more than can be shown are not even looked at."""
+    """The elements of an array, joined; more elements than can be shown are not read."""
     if not isinstance(value, list):
         return text_value(value)
     pieces: list[str] = []
@@ -86,7 +86,7 @@ _COUNTED = 4096
 
 
 def count(value: Json) -> Json:
-    """Elements of an array or object, graphemes of a text (characters of a very long one); nothing counts 0."""
+    """Elements of an array or object, graphemes of a text (characters of a very long one); null counts 0."""
     if isinstance(value, list | dict):
         return len(value)
     text = text_value(value)
@@ -113,7 +113,7 @@ _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
 def as_bytes(value: Json) -> Json:
-    """A number of bytes as people say it: `1.5 KB`."""
+    """A number of bytes in human units: `1.5 KB`."""
     number = _number(value)
     if number is None:
         return text_value(value)
@@ -125,7 +125,7 @@ def as_bytes(value: Json) -> Json:
 
 
 def duration(value: Json) -> Json:
-    """Milliseconds as people say them: `340ms`, `1.2s`, `2m 5s`, `1h 3m`."""
+    """Milliseconds in human units: `340ms`, `1.2s`, `2m 5s`, `1h 3m`."""
     number = _number(value)
     if number is None or number < 0:
         return text_value(value)
@@ -146,7 +146,7 @@ def basename(value: Json) -> Json:
 
 
 def number(value: Json, decimals: str = "") -> Json:
-    """A number with its thousands apart: `1,234.5`; `number:2` fixes the decimals."""
+    """A number with grouped thousands: `1,234.5`; `number:2` fixes the decimals."""
     given = _number(value)
     if given is None:
         return text_value(value)

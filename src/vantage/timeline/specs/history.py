@@ -1,4 +1,4 @@
-"""The render specs of one timeline, as they were when each of its calls came."""
+"""The render specs of one timeline, as of each of its calls."""
 
 from collections import deque
 
@@ -6,7 +6,7 @@ from vantage.timeline.specs.registry import SpecRegistry, SpecSet, SpecSource
 
 
 class SpecHistory:
-    """Specs of the conversation, above recorded ones of its home, above what the home has now.
+    """Specs of the conversation take precedence over recorded ones of its home, and those over the home's present ones.
 
     A spec that has a place in the log is registered when the timeline gets there: it draws no call before it.
     """

@@ -22,11 +22,11 @@ class Sample(NamedTuple):
 
 
 def preview_row(tool: str, value: Json, sample: Sample) -> tuple[Row, list[str]]:
-    """The row of a call that brings its spec along, and what to know of it."""
+    """The row of a call that brings its spec along, and remarks about it."""
     row = _row(tool, value, sample)
     if ToolRegistry().presenter_for(tool) is None:
         return msgspec.structs.replace(row, diagnostics=[]), row.diagnostics
-    # A presenter of our own may have come before the spec; before that of an MCP server's tool it does not.
+    # a presenter of our own may take precedence over a spec, but not over that of an MCP server's tool
     described = msgspec.structs.replace(_row(f"mcp__preview__{tool}", value, sample), tool=tool)
     notes = described.diagnostics
     if described != row:

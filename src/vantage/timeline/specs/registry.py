@@ -1,7 +1,7 @@
-"""Which spec a tool has: by its normalised name and the spec's hash.
+"""The spec of a tool: found by its normalised name and the spec's hash.
 
-A timeline has a registry of its own above the one that it was given, so that what a conversation brings stays in it. A
-spec that is replaced is still found by its hash: rows that were drawn with it stay as they are.
+A timeline has a registry of its own above the one that it was given, so that a conversation's own specs stay in it. A
+spec that is replaced is still found by its hash: rows that were drawn with it do not change.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SpecSource(Protocol):
-    """What a registry asks for tools that it does not know."""
+    """Where a registry looks up tools that it does not know."""
 
     def find(self, tool: str, digest: str | None = None) -> RenderSpec | None:
         """A tool's latest spec, or the one with that hash."""
@@ -54,7 +54,7 @@ class SpecRegistry:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets what was registered here. The parent's specs stay."""
+        """Forgets the specs that were registered here. The parent's stay."""
         self._latest: dict[str, str] = {}
         """tool → the hash of its latest spec."""
         self._specs: dict[tuple[str, str], tuple[RenderSpec, Json]] = {}

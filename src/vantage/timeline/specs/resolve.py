@@ -1,7 +1,7 @@
 """A render spec and a call → a presentation: templates filled in, conditions decided, unknown blocks replaced.
 
-What this version does not know falls back, block by block: to the block's own `fallback`, else to that of the block
-around it, else the whole spec gives way to the next link of the chain.
+An unknown block is replaced by its own `fallback`, else by that of the block around it, else the whole spec is skipped
+and the next link of the chain is used.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _CUTS: dict[str, str] = {"truncateTail": "tail", "truncateMiddle": "middle"}
 
 
 def resolve(spec: model.RenderSpec, call: ToolCall) -> tuple[Presentation, list[str]]:
-    """The call as its spec describes it, and notes on what was missing or cut. Raises `UnsupportedError`."""
+    """The call as its spec describes it, and notes on missing or cut parts. Raises `UnsupportedError`."""
     scope = Scope.of_call(call)
     resolver = Resolver(scope)
     collapsed = spec.collapsed
@@ -59,7 +59,7 @@ def _blocks(specs: list[model.BlockSpec], resolver: Resolver, around: _Fallback)
 
 
 def _block(spec: model.BlockSpec, resolver: Resolver, around: _Fallback) -> list[rows.Block]:
-    """A block, or what stands in for it; nothing when its condition does not hold."""
+    """A block, or its fallback; nothing when its condition does not hold."""
     fallback = spec.fallback if spec.fallback is not None else around
     try:
         if not _holds(spec.when, resolver):
@@ -74,7 +74,7 @@ def _block(spec: model.BlockSpec, resolver: Resolver, around: _Fallback) -> list
 
 
 def _dressed(drawn: list[rows.Block], spec: model.BlockSpec, resolver: Resolver) -> list[rows.Block]:
-    """What was drawn with its label, actions and requirements; `+N more` goes where its list goes."""
+    """The drawn blocks with label, actions and requirements; `+N more` goes where the list goes."""
     if not drawn or not (spec.accessibility or spec.actions or spec.requires):
         return drawn
     block = drawn[0] if len(drawn) == 1 else rows.SectionBlock("", drawn)
@@ -110,7 +110,7 @@ def _holds(when: str | model.When | None, resolver: Resolver) -> bool:
 
 
 def _truth(value: Json) -> bool:
-    """Nothing, false, zero, and what is empty do not count; nor do the words for them, as text."""
+    """Null, false, zero, and empty values are false; so are the words for them, as text."""
     return not is_empty(value) and value not in (False, 0, "false", "0", "null")
 
 

@@ -1,4 +1,6 @@
-"""What templates see of a call, and what they make of it, within limits that are counted and not timed."""
+"""The values of a call that templates can read, and the resolving of templates, within limits that are counted and not
+timed.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +17,11 @@ MAX_BLOCK_TEXT = 64 * 1024
 MAX_ROW_TEXT = 256 * 1024
 MAX_ITEMS = 200
 MAX_WORK = 8 * 1024
-"""What the expressions of a row may cost, all together: a value costs 1, and 1 more for every 512 characters in it."""
+"""The cost limit of a row's expressions together: a value costs 1, and 1 more for every 512 characters in it."""
 
 
 class UnsupportedError(Exception):
-    """A spec asks for something this version does not know: a block type, a filter."""
+    """A spec uses something that this version does not know: a block type, a filter."""
 
 
 class Scope(msgspec.Struct):
@@ -76,7 +78,7 @@ class Scope(msgspec.Struct):
 
 
 def _cost(value: Json, limit: int) -> int:
-    """What going through a value costs, counted no further than just over the limit."""
+    """The cost of walking a value, counted no further than just over the limit."""
     cost = 0
     waiting = [value]
     while waiting and cost <= limit:
@@ -92,12 +94,12 @@ def _cost(value: Json, limit: int) -> int:
 
 
 class Resolver:
-    """Resolves the templates of one row. What is too long is cut, and said so in `notes`."""
+    """Resolves the templates of one row. Text that is too long is cut, with a remark in `notes`."""
 
     def __init__(self, scope: Scope, *, lenient: bool = False) -> None:
         self.scope = scope
         self._lenient = lenient
-        """Whether an unknown filter is passed over instead of being an error."""
+        """Whether an unknown filter is skipped instead of being an error."""
         self.notes: list[str] = []
         self.steps = 0
         """Expressions and filters evaluated."""
@@ -110,7 +112,7 @@ class Resolver:
 
     @contextmanager
     def unnoted(self) -> Iterator[None]:
-        """What is evaluated here leaves no notes."""
+        """Evaluation leaves no notes inside it."""
         kept = list(self.notes)
         yield
         self.notes = kept
@@ -136,7 +138,7 @@ class Resolver:
         return text
 
     def take(self, items: list[Json], most: int) -> list[Json]:
-        """The first elements of an array, as many as may be drawn; each costs the row something."""
+        """The first elements of an array, as many as may be drawn; each adds to the row's cost."""
         taken = items[: max(min(most, self._work), 0)]
         self._work -= 8 * len(taken)
         return taken
@@ -176,7 +178,7 @@ class Resolver:
         return None if value is MISSING else value
 
     def _afford(self, value: Json) -> bool:
-        """Whether there is work left to go through a value. What a row costs is so bounded, whatever its spec says."""
+        """Whether the row's allowance covers walking a value. So its cost is bounded, whatever its spec says."""
         self._work -= _cost(value, self._work)
         if self._work < 0:
             self.note("the spec asks for too much: what came after is left out")
@@ -186,7 +188,7 @@ class Resolver:
 def resolve_template(template: str, args: Json = None, output: str = "", **more: Any) -> str:
     """A template's text for given arguments and output.
 
-    An unknown filter changes nothing, and a template that cannot be read is its own text.
+    An unknown filter changes nothing, and an unreadable template is its own text.
     """
     scope = Scope(
         args=args if args is not None else {},

@@ -50,7 +50,7 @@ class Template(msgspec.Struct, frozen=True):
 
     @property
     def only_expression(self) -> Expression | None:
-        """The expression, when the template is nothing else: such a template keeps its value's type."""
+        """The expression, if the template is nothing else: such a template keeps its value's type."""
         return self.parts[0] if len(self.parts) == 1 and isinstance(self.parts[0], Expression) else None
 
     @property
@@ -64,7 +64,7 @@ _ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "n": "\n", "t": "\t", "r":
 
 
 class _Reader:
-    """One expression's characters, from behind `{{`."""
+    """One expression's characters, after `{{`."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text
@@ -205,7 +205,7 @@ def read_template(text: str) -> Template:
 
 
 class Missing:
-    """What a path that leads nowhere resolves to: empty as text, false as a condition, 0 when counted."""
+    """The value of a path that leads nowhere: empty as text, false as a condition, 0 when counted."""
 
     def __bool__(self) -> bool:
         return False

@@ -22,12 +22,12 @@ from vantage.timeline.row import Block, OutputBlock, Status
 
 
 class Presentation(msgspec.Struct, frozen=True):
-    """What a presenter says of a call; the timeline adds status, depth and time."""
+    """What a presenter returns for a call; the timeline adds status, depth and time."""
 
     title: Line
     blocks: list[Block] = []
     status: Status | None = None
-    """Set where the outcome is not simply whether the tool failed: a command's exit code, a test's result."""
+    """Set if the outcome is not just whether the tool failed: a command's exit code, a test's result."""
     icon: str = ""
     icon_color: str = ""
     trailing: str = ""
@@ -59,8 +59,8 @@ def presenter(*names: str) -> Callable[[Presenter], ToolPresenter]:
 def fits(call: ToolCall, required: dict[str, type | tuple[type, ...]], **optional: type | tuple[type, ...]) -> bool:
     """Whether a call's arguments have a presenter's shape.
 
-    A call without arguments fits: the row shows what there is. Otherwise one of the required ones must be there, and
-    none may be of another type than expected.
+    A call without arguments fits: the row shows what there is. Otherwise one of the required ones must exist, and none
+    may be of another type than expected.
     """
     if call.raw_args in (None, "", {}):
         return True

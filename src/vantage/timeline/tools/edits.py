@@ -15,7 +15,7 @@ _SHOWN_FILES = 3
 
 
 def _present(call: ToolCall, files: list[FileDiff]) -> Presentation:
-    """The diff, and under it the error if the tool has one: what was tried stays in sight."""
+    """The diff, and below it the error if the tool has one: the attempted change stays visible."""
     return Presentation(_title(files), [DiffBlock(files, is_row=True), *error_blocks(call)])
 
 

@@ -1,4 +1,6 @@
-"""The third link of the chain: ANSI text that a tool's own renderer made, colours kept, nothing else obeyed."""
+"""The third link of the chain: ANSI text from a tool's own renderer. Colours are kept; every other control is made
+visible.
+"""
 
 from vantage.text.sgr import parse_ansi
 from vantage.timeline.calls import ToolCall

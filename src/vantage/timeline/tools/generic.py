@@ -1,4 +1,4 @@
-"""The last link of the chain: any tool, its arguments as JSON and its answer as what it plainly is."""
+"""The last link of the chain: any tool, with its arguments as JSON and its answer in the form that it has."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from vantage.timeline.row import Block, DiffBlock, MarkdownBlock, OutputBlock, T
 from vantage.timeline.tools import Presentation, error_blocks
 
 MAX_CHARACTERS = 64 * 1024
-"""Longer answers are text, whatever they look like: they say so, and the whole is there to be copied."""
+"""Characters. A longer answer is shown as text in any case; it says how much is cut, and all of it can be copied."""
 _SHORT = 4096
-"""Markdown that is worth drawing in place; more of it is cut like any output."""
+"""Markdown up to this length is drawn; a longer one is cut like any output."""
 _DIFF = re.compile(r"\A(?:diff --git |--- \S[^\n]*\n\+\+\+ \S)")
 _MARKDOWN = re.compile(r"\A#{1,6} \S|^```\w*$[\s\S]*^```$|^\|[^\n]+\|\n\|[ :|-]+\|$", re.MULTILINE)
 
@@ -31,7 +31,7 @@ def generic(call: ToolCall) -> Presentation:
 
 
 def _answer(call: ToolCall) -> list[Block]:
-    """JSON is laid out, a diff is drawn as one, markdown where it clearly is some; everything else is text."""
+    """JSON is laid out, a diff is drawn as one, markdown if it clearly is markdown; everything else is text."""
     text = (None if call.data is None or call.unpacked else pretty_json(call.data)) or call.output
     if not text.strip():
         return []

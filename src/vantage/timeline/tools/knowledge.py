@@ -86,7 +86,7 @@ def task(call: ToolCall) -> Presentation | None:
 
 @presenter("ask_user_question", "askuserquestion", "ask_user", "question", "request_user_input")
 def question(call: ToolCall) -> Presentation | None:
-    """Questions to a person, with the answers one can choose from, then what was answered."""
+    """Questions to a person with the possible answers, then the answer."""
     if not fits(call, {"questions": list}):
         return None
     asked = [one for one in call.args.get("questions") or [] if isinstance(one, dict)]

@@ -1,4 +1,4 @@
-"""What is known of tools: presenters and render specs, by tool name.
+"""Presenters and render specs, by tool name.
 
 A timeline takes a registry as an argument. Registries share nothing but the built-in tools: a presenter or a spec that
 is added to one is unknown to every other that is not its child.
@@ -16,7 +16,7 @@ Discovery = Callable[["ToolRegistry"], list[str]]
 
 
 class ToolRegistry:
-    """`specs` are looked up before those of the parent, which is asked for every presenter that is not added here."""
+    """`specs` are looked up before those of the parent, which has every presenter that is not added here."""
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ _EXIT = re.compile(r"^(?:Exit code:|Process exited with code|Process State: exit
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """An argument list as one would type it; `bash -lc 'x y'` is `x y`."""
+    """An argument list in the form in which a person would type it; `bash -lc 'x y'` is `x y`."""
     if len(argv) == 3 and argv[0].rsplit("/", 1)[-1] in _SHELLS and argv[1] in _RUN:
         return argv[2]
     return shlex.join(argv)
@@ -37,7 +37,7 @@ def command_of(command: Json) -> str:
 
 
 def split_preamble(output: str) -> tuple[str, str]:
-    """What a tool says about a run, up to a line `Output:`, and what the command itself printed."""
+    """A tool's report on a run, up to a line `Output:`, and the command's own output."""
     if not output.startswith("Output:") and "\nOutput:" not in output[:8192]:
         return "", output
     lines = output.split("\n")
@@ -63,7 +63,7 @@ def _exit_code(call: ToolCall, preamble: str) -> int | None:
 
 
 def _printed(call: ToolCall) -> str:
-    """The command's own output, from whichever field the tool put it in."""
+    """The command's own output, from the field in which the tool has it."""
     if isinstance(call.data, dict) and not call.unpacked:
         if isinstance(call.data.get("output"), str):
             return str(call.data["output"])
@@ -113,7 +113,7 @@ _FAILED = re.compile(r"^(?:FAIL\b|--- FAIL|not ok\b|=+ .*\b[1-9]\d* failed|\d+ f
 
 @presenter("run_tests")
 def run_tests(call: ToolCall) -> Presentation | None:
-    """Tests: the bullet takes its colour from their outcome, and the tag around the output goes."""
+    """Tests: the bullet takes its colour from their outcome, and the tag around the output is removed."""
     if not fits(call, {"path": str}, test_name=str, verbose=bool):
         return None
     flags = ("-v" if call.args.get("verbose") else "", f"-run {name}" if (name := call.text("test_name")) else "")

@@ -16,9 +16,9 @@ from vantage.timeline.tools import Presentation, error_blocks, fits, presenter
 from vantage.timeline.tools.shell import command_of, split_preamble
 
 TAIL_LINES = 5
-"""Lines of the output that are shown of a wait: its end, where the match is."""
+"""Lines of the output that are shown of a wait: the last ones, where the match is."""
 SCREEN_LINES = 24
-"""A usual window; more of a larger one is cut."""
+"""Lines of a usual window; a larger one is cut."""
 
 Fields = dict[str, Any]
 

@@ -75,11 +75,11 @@ _MOVED = {
     "~/.pi/agent/": ("PI_CODING_AGENT_DIR", ""),
     "~/.config/": ("XDG_CONFIG_HOME", ""),
 }
-"""The beginning of a file's path → the variable that moves it, and the beginning that replaces it there."""
+"""The beginning of a file's path → the variable that moves it, and the path below that variable."""
 
 
 def _place(path: str, environ: "Mapping[str, str]") -> Path:
-    """The path at which the client itself looks for the file."""
+    """The path at which the client looks for the file."""
     for usual, (variable, instead) in _MOVED.items():
         if path.startswith(usual) and (folder := environ.get(variable)):
             return Path(folder).expanduser() / (instead + path.removeprefix(usual))
@@ -87,7 +87,7 @@ def _place(path: str, environ: "Mapping[str, str]") -> Path:
 
 
 def _name(file: ClientFile, path: Path) -> str:
-    """The shortest path that is right."""
+    """The shortest correct form of a path."""
     return file.path if path == Path(file.path).expanduser() else str(path)
 
 
@@ -124,7 +124,7 @@ def _difference(before: str, after: str) -> "Iterator[str]":
 
 
 def _write(path: Path, text: str) -> None:
-    """The old content or the new, never a mixture; a link stays a link."""
+    """Replaces the file: it has the old content or the new, never a mixture. A symbolic link stays a link."""
     path = path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

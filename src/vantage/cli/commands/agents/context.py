@@ -64,7 +64,7 @@ def context(
 
 
 def _print_told(conversation: str | None, agent: str | None, as_json: bool, home: str | None) -> None:
-    """Prints what the agent of the conversation is told now."""
+    """Prints the conversation's display instruction."""
     from vantage.cli.arguments.conversation import chosen
     from vantage.cli.display.printing import print_json
     from vantage.cli.home_client import client_of

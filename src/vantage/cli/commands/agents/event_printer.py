@@ -1,4 +1,4 @@
-"""How `vantage format` reads, folds and prints."""
+"""How `vantage format` reads events, folds them into rows and prints those."""
 
 import os
 import select
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from vantage.timeline.tools.registry import ToolRegistry
 
 _REDRAW = 0.05
-"""Seconds between two drawings of what is still running."""
+"""Seconds between two redraws of running rows."""
 
 
 class _Printer(Protocol):
     """Where formatted text goes."""
 
     def raw(self, text: str) -> None:
-        """A line that was no event."""
+        """Prints a line that was no event."""
 
     def event(self, event: Event) -> None: ...
 
     def pause(self) -> None:
-        """No input has arrived: shows what is known so far."""
+        """No input has arrived for a moment: draws what is known so far."""
 
     def finish(self) -> None: ...
 
@@ -84,7 +84,7 @@ class _Text:
         if self._printed.get(row_id) == shown:
             return
         if row.kind in ("message", "reasoning"):
-            self._printed[row_id] = shown  # the whole may still come, after its deltas
+            self._printed[row_id] = shown  # the whole message may still follow its deltas
         else:
             self._timeline.forget(row_id)
         self._print(self._formatter.format_row(row, self._width))
@@ -117,7 +117,7 @@ class _Text:
 
 
 class _Each:
-    """Every event, as `Formatter.format_event` has it."""
+    """Prints every event as `Formatter.format_event` words it."""
 
     def __init__(self, formatter: Formatter, width: int) -> None:
         self._formatter = formatter
@@ -214,10 +214,12 @@ def _show(printer: _Printer, items: list[Event | StrayLine], *, verbose: bool) -
 
 
 def _known_tools(specs: str | None) -> "ToolRegistry":
-    """The render specs: those given for this run, before the user's, before those of installed extensions."""
+    """The render specs that are used, in this order: those given for this run, the user's, those of installed
+    extensions.
+    """
     installed = extensions.installed()
     folder = specs_folder(os.environ)
-    if specs is None and not os.path.isdir(folder):  # noqa: PTH112 -- a Path costs more than the look
+    if specs is None and not os.path.isdir(folder):  # noqa: PTH112 -- a Path costs more than the call
         return installed
     from pathlib import Path
 
@@ -260,7 +262,7 @@ def _printer(surface: str, width: int | None, tools: "ToolRegistry", *, plain: b
 
 
 def _chunks(stream: IO[bytes], resized: Wakeups) -> Iterator[bytes | None]:
-    """Bytes as they arrive; `None` before each wait, and when the window changes."""
+    """Yields bytes as they arrive, and `None` before each wait and when the window changes."""
     either: list[HasFileno] = [stream, resized]
     while True:
         if not select.select([stream], [], [], 0)[0]:

@@ -1,9 +1,9 @@
-"""How `vantage ingest` reads and sends.
+"""How `vantage ingest` reads a stream and sends its events.
 
-One thread reads and another one sends, so the program that writes our input never waits for the server. Events are sent
-in their order, a batch at a time, each exactly once. When an answer did not arrive, the server may have logged all of
-the batch, a part of it (it was killed while it wrote) or nothing: the log is then read from the last event that it is
-known to have. Our events are recognised by their fields and by their times, which are set here before they are sent.
+One thread reads and another sends, so the program that writes the input never waits for the server. Events are sent in
+order, a batch at a time, each exactly once. When an answer does not arrive, the server may have logged all of the
+batch, a part of it (it was killed while it wrote) or nothing: then the log is read from the last event that is known to
+be in it. Our events are recognised by their fields and by their times, which are set here before they are sent.
 """
 
 import json
@@ -42,14 +42,14 @@ from vantage.events import (
 from vantage.text.sanitize import sanitize
 
 BATCH_S = 0.05
-"""How long an event waits for others to be sent with it."""
+"""How long an event waits for others, to be sent with them."""
 MAX_EVENTS = 1000
 MAX_BYTES = 2 << 20
-"""Of one batch. A larger event is sent alone."""
+"""Limits of one batch. A larger event is sent alone."""
 MAX_WAITING = 256 << 20
-"""Bytes of events that wait while there is no server. Above it, reading waits too."""
+"""Bytes of events that may wait while there is no server. Above it, reading stops."""
 TIMEOUT_S = 60.0
-"""For a server that has gone. Each attempt starts one if none runs."""
+"""How long a server may be gone. Each attempt starts one if none runs."""
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 _OURS = ("seq", "conversation_id", "raw_offset")
 """Fields that the log adds to an event."""
@@ -65,7 +65,7 @@ class Waiting(NamedTuple):
 
 
 class Sender(threading.Thread):
-    """Sends events in order. `error` says why it had to stop, `refused` counts the events that the server refused."""
+    """Sends events in order. `error` says why it stopped, `refused` counts the events that the server refused."""
 
     def __init__(self, client: HomeClient, conversation: str, seq: int) -> None:
         super().__init__(name="sender", daemon=True)
@@ -83,7 +83,7 @@ class Sender(threading.Thread):
         self.refused = 0
 
     def put(self, event: Event, line: int) -> None:
-        """Queues an event. Waits while the queue is full."""
+        """Queues an event; blocks while the queue is full."""
         data = b"" if self.error is not None else _encoded(event)
         with self._changed:
             while self._size > MAX_WAITING and self.error is None:
@@ -95,7 +95,7 @@ class Sender(threading.Thread):
             self._changed.notify_all()
 
     def finish(self) -> None:
-        """Sends the rest, and returns when all is logged or cannot be."""
+        """Sends the rest. Returns when everything is logged, or cannot be."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -125,7 +125,7 @@ class Sender(threading.Thread):
             self._disconnect()
 
     def _next(self) -> list[Waiting]:
-        """The next batch, once its first event has waited long enough; empty when all is done."""
+        """The next batch, once its first event has waited long enough; empty at the end."""
         with self._changed:
             while not self._waiting and not self._closed:
                 self._changed.wait()
@@ -169,7 +169,7 @@ class Sender(threading.Thread):
                     raise
 
     def _deliver_apart(self, batch: list[Waiting], refused: InputError) -> None:
-        """The server refuses one event of the batch as too large or malformed: the others are logged without it."""
+        """Logs the batch without the one event that the server refuses as too large or malformed."""
         if len(batch) == 1:
             [event] = batch
             why = failed(refused).message
@@ -196,7 +196,9 @@ class Sender(threading.Thread):
             self._connection = None
 
     def _logged(self, batch: list[Waiting]) -> int:
-        """How many events of a batch are in the log. The log has a beginning of the batch, never a part after a gap."""
+        """How many events of a batch are in the log. The log has the first events of a batch, never a later one without
+        them.
+        """
         ours = [_said(json.loads(event.data)) for event in batch]
         count = 0
         following: int | None = self._seq
@@ -215,7 +217,7 @@ def _said(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _encoded(event: Event) -> bytes:
-    """An event as it is sent, with its time. Lone surrogates, which JSON may not have, become question marks."""
+    """The event as JSON, with its time. Lone surrogates, which JSON cannot have, become question marks."""
     data = event_to_dict(event)
     if not isinstance(data.get("ts"), int):
         data["ts"] = round(time.time() * 1000)
@@ -235,7 +237,7 @@ def run(
     verbose: bool,
     home: str | None,
 ) -> None:
-    """Reads to the end. Lines that are no message are reported on stderr; an event that is lost fails the run."""
+    """Reads to the end. Lines that are no message are reported on stderr; a lost event makes the exit code 1."""
     place = place_of(home)
     if named := conversation or os.environ.get(CONVERSATION):
         possible_id(named)
@@ -283,9 +285,8 @@ def _address(place: str) -> str:
 
 
 def _read(stream: IO[bytes], reader: StreamReader, sender: Sender, tee: "_Tee | None", *, verbose: bool) -> int:
-    """Reads to the end even when nothing can be logged any more, so the program that writes it does not fail.
-
-    Returns how many messages were lost.
+    """Reads to the end even when nothing can be logged any more, so that the writing program does not fail. Returns how
+    many messages were lost.
     """
     lost = 0
     try:
@@ -312,9 +313,10 @@ def _take(items: "list[Event | StrayLine]", line: int, sender: Sender, *, verbos
 
 
 def _foreign(event: Event) -> Event | None:
-    """An event of another server's terminal as the row of a command that ran elsewhere; None where it has no row.
+    """An event of another server's terminal as the row of a command that ran elsewhere; None if it has no row.
 
-    The server logs terminal events of its own terminals only: a saved log must not change what a terminal seems to do.
+    A server logs terminal events of its own terminals only, so that a saved log cannot change what a terminal seems to
+    do.
     """
     common: dict[str, Any] = {"ts": event.ts, "agent": event.agent}
     if isinstance(event, AgentBlockBegin):
@@ -328,7 +330,7 @@ def _foreign(event: Event) -> Event | None:
 
 
 class _Tee:
-    """Standard output. Once its reader has gone, nothing more is written, and ingesting goes on."""
+    """Standard output. When its reader has gone, nothing more is written, and ingesting continues."""
 
     def __init__(self) -> None:
         self._open = True

@@ -42,5 +42,5 @@ def mcp(conversation: str | None, tools: Literal["core", "all"], home: str | Non
         click.echo("Error: the token was revoked: set VANTAGE_TOKEN to a valid one, or unset it", err=True)
         sys.exit(1)
     except (KeyboardInterrupt, BrokenPipeError):
-        # the client has gone: what is still buffered has no reader
+        # the client has gone: buffered output has no reader
         os._exit(0)

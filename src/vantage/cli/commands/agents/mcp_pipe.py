@@ -1,10 +1,10 @@
 """A pipe between an agent's stdio and the server's socket for MCP. Standard library only, so that it starts at once.
 
 Lines are passed on unchanged, except that each call of a tool gets an id. When the server dies, the pipe connects to a
-new server, started if none runs, repeats the client's opening messages, and sends the open requests again. A call has
-the same id as before: by it the server knows what it has done already, so nothing is done twice, and the client notices
-only the delay. A request is answered with an error after `MAX_TRIES` servers, because it may be what they died of; so
-is a call where one of the servers, of an earlier version, knows no ids. While the first server starts, the client's
+new server, started if none runs, repeats the client's opening messages, and sends the open requests again. A call keeps
+its id: by it the server knows what it has done already, so nothing is done twice, and the client notices only the
+delay. After `MAX_TRIES` servers a request is answered with an error, because it may be the cause of their deaths; so is
+a call if one of the servers is of an earlier version that knows no ids. While the first server starts, the client's
 first requests are answered here.
 """
 
@@ -42,11 +42,11 @@ _RESENT = "vantage-pipe-initialize"
 """The id of the `initialize` that the pipe repeats. Its answer is not passed to the client."""
 _CALL_ID = "dev.vantage/callId"
 _CALL_AGE = "dev.vantage/callAgeMs"
-"""In `_meta` of a call: its id, and how long ago it was first sent to a server if it is sent again."""
+"""The fields in `_meta` of a call: its id, and, if it is sent again, how long ago it was first sent to a server."""
 MAX_TRIES = 5
-"""Servers that a request is sent to."""
+"""How many servers a request is sent to."""
 _RECONNECTS, _RECONNECT_S = 3, 5.0
-"""How often, and for how many seconds, the next server is looked for and started at least."""
+"""How often, and for how many seconds at least, the next server is looked for and started."""
 _OPENING = ("initialize", "notifications/initialized")
 _REVOKED = "notifications/vantage/revoked"
 """The server's last message to a pipe whose token was revoked."""
@@ -81,7 +81,7 @@ class Pipe:
         self._knows_calls = False
         """Whether the server knows the ids of calls."""
         self._until: float | None = None
-        """Set once the client has stopped writing: until when its requests may still be answered."""
+        """When the client's requests are given up, once the client has stopped writing."""
 
     def run(self) -> None:
         """Runs until the client stops writing. Raises NoServer if no first server can be reached or started."""
@@ -164,7 +164,7 @@ class Pipe:
             self._connecting = _Connecting(self._found_server)
 
     def _greeted(self, message: dict[str, Any]) -> bool:
-        """Answers in the server's place, if that is possible, and says whether it was."""
+        """Answers instead of the server, if that is possible. Returns whether it did."""
         if "id" not in message:
             return False
         from vantage.server.mcp.greeting import greet
@@ -181,8 +181,8 @@ class Pipe:
     def _found_server(self) -> "_Found":
         """A connection to a server that has accepted the token, started if none runs. Raises NoServer.
 
-        A process that is killed closes its sockets one after the other, and the one after it may be killed as well: the
-        next server is looked for several times, and for a while.
+        A process that is killed closes its sockets one after the other, and the next server may be killed as well, so
+        the next server is looked for several times, and for a while.
         """
         tries, retry = 0, Retry(_RECONNECT_S, pause_s=SOON_S)
         while True:
@@ -260,7 +260,7 @@ class Pipe:
     def _with_server(self, event: int) -> None:
         assert self._server is not None
         if event & select.POLLOUT:
-            with contextlib.suppress(ConnectionError):  # first, what it has sent is read
+            with contextlib.suppress(ConnectionError):  # first, what the server has sent is read
                 self._to_server = self._to_server[_write(self._server.fileno(), self._to_server) :]
         if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
             data = _read(self._server.fileno())
@@ -302,11 +302,11 @@ class Pipe:
 class _Found(NamedTuple):
     server: socket.socket
     knows_calls: bool
-    """Whether it knows the ids of calls."""
+    """Whether the server knows the ids of calls."""
 
 
 class _Connecting:
-    """Connects in a thread. `descriptor` is readable when that has succeeded or failed."""
+    """Connects in a thread. `descriptor` becomes readable when that has succeeded or failed."""
 
     def __init__(self, find: Callable[[], _Found]) -> None:
         self.descriptor, self._writing = os.pipe()
@@ -338,7 +338,7 @@ class _Message:
         self.line = line
         self.method = message.get("method")
         self.tries = 0
-        """Servers that it was sent to."""
+        """How many servers it was sent to."""
         self._parsed = message
         self._call_id = secrets.token_hex(16) if self.is_call and _takes_meta(message) else ""
         self._sent = 0.0
@@ -348,7 +348,7 @@ class _Message:
         return self.method == "tools/call"
 
     def may_be_sent_again(self, *, knows_calls: bool) -> bool:
-        """Whether it is harmless to repeat it, after a server or to a server that `knows_calls`."""
+        """Whether sending it again is harmless, after a server has died or to a server that `knows_calls`."""
         return self.tries < MAX_TRIES and (not self.is_call or (knows_calls and self._call_id != ""))
 
     def for_server(self, *, knows_calls: bool) -> bytes:
@@ -366,7 +366,7 @@ class _Message:
 
 
 def _takes_meta(message: dict[str, Any]) -> bool:
-    """Whether a call can be written again with an id in it. What cannot is for the server to refuse."""
+    """Whether a call can be written again with an id in it. If not, the server refuses it."""
     params = message.get("params")
     if not isinstance(params, dict) or not isinstance(params.get("_meta", {}), dict):
         return False

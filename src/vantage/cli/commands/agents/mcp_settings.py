@@ -1,7 +1,7 @@
 """The settings files of MCP clients: where each one is, and its text with Vantage added.
 
-Text in, text out: nothing here reads or writes files. The rest of a file is kept as it is; a file that cannot be
-understood (JSON with comments) is an error, and the lines to add by hand are printed.
+Text in, text out: nothing here reads or writes files. The rest of a file is kept as it is. A file that cannot be parsed
+(JSON with comments) is an error, and the lines to add by hand are printed.
 """
 
 import json
@@ -42,7 +42,7 @@ class Client(NamedTuple):
     title: str
     files: tuple[ClientFile, ...]
     note: str = ""
-    """What the person has to know or do in addition."""
+    """What the person must know or do in addition."""
     can_trust: bool = False
     """It has a setting for tools that are used without asking."""
 
@@ -68,7 +68,7 @@ def _indent(text: str) -> int | str:
 
 
 def _under(key: str, **more: Any) -> Callable[[dict[str, Any], Launch], None]:
-    """`{"mcpServers": {"vantage": {"command", "args"}}}`, as most have it."""
+    """`{"mcpServers": {"vantage": {"command", "args"}}}`, the form that most clients have."""
 
     def change(settings: dict[str, Any], launch: Launch) -> None:
         _object(settings, key)[NAME] = {**more, "command": launch.command, "args": launch.args}
@@ -94,7 +94,7 @@ def _opencode(settings: dict[str, Any], launch: Launch) -> None:
 
 
 def _claude_hook(settings: dict[str, Any], launch: Launch) -> None:
-    """What the hook prints is added to the context of every prompt, so it follows the window's size."""
+    """The hook's output is added to the context of every prompt, so it follows the window's size."""
     hooks = _object(settings, "hooks").setdefault("UserPromptSubmit", [])
     if not isinstance(hooks, list):
         raise InputError("'hooks.UserPromptSubmit' in it is not a list", hint="add the lines below by hand")
@@ -123,7 +123,7 @@ def _quoted(word: str) -> str:
 
 
 def _codex(text: str, launch: Launch, _instruction: str) -> str:
-    """A section of its own at the end, or in the place of the one that is there.
+    """The server's section, at the end or in place of the existing one.
 
     `required`: without it Codex does not wait for a server, and begins its first turn without the tools.
     """

@@ -140,7 +140,7 @@ def preview(wait: Wait | None, /, file: Path, surface: str, width: int | None, w
 
 
 def follow(show: Callable[[], None], stamp: Callable[[], object], wait: Wait) -> None:
-    """Shows now, and again each time the stamp has changed after a wait. Errors are printed, not raised."""
+    """Shows now, and again after each wait if the file's stamp has changed. Errors are printed, not raised."""
     seen: object = None
     while True:
         stamped = stamp()
@@ -189,7 +189,7 @@ def _page(file: Path, surfaces: tuple[str, ...], width: int | None, given: dict[
 
 
 def shown_text(output: Any) -> str:
-    """What a surface gave, as text: messages as JSON, one string as it is."""
+    """The output of a surface as text: messages as JSON, a string unchanged."""
     if isinstance(output, str):
         return output.rstrip("\n")
     import json
@@ -211,7 +211,7 @@ def _context(surface: str, width: int | None) -> PresentationContext:
 
 
 def _chosen(file: Path, tool: str | None) -> Found:
-    """The spec to draw. One that is refused ends the command with all its problems."""
+    """The spec to draw. A refused spec ends the command with all its problems."""
     from vantage.conversation.store.specs.files import read_specs, report
     from vantage.timeline.calls import normal_name
 
@@ -248,7 +248,7 @@ def _sample_path(file: Path) -> Path:
 
 
 def _sample(file: Path, given: dict[str, Any]) -> Sample:
-    """The options; one that was not given comes from the sample beside the file."""
+    """The sample: the options, with missing ones taken from the file beside the spec."""
     from vantage.timeline.specs.preview import Sample
 
     beside = read_sample(_sample_path(file), running=given["running"])
@@ -264,7 +264,7 @@ def _sample(file: Path, given: dict[str, Any]) -> Sample:
 
 
 def read_sample(path: Path, *, running: bool = False) -> Sample:
-    """A file of sample data; with `running`, its `partial` is the output so far. Without a file there are none."""
+    """The content of a file of sample data; with `running`, `partial` is the output. Without a file it is empty."""
     from vantage.conversation.store.specs.files import read_json
     from vantage.timeline.specs.preview import Sample
 

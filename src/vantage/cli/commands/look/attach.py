@@ -96,7 +96,7 @@ class Attachment:
         self._sent: deque[tuple[int, dict[str, Any]]] = deque()
         """Input that the server has not confirmed."""
         self._failed: dict[str, Any] | None = None
-        """The error of the first of these, if there was one."""
+        """The error about the first of these inputs, if there was one."""
         self._count = 0
         self._asked_for_keyboard = False
         self._shell = True
@@ -201,7 +201,7 @@ class Attachment:
             how = "keyboard: you" if self._mine else f"keyboard: {keyboard}"
             if not self._mine and not self._read_only:
                 how += ", typing takes it"
-        # the way out first: a narrow window cuts the end off
+        # the key to leave comes first: a narrow window cuts off the end
         about = ["Ctrl-\\ leaves", self._conversation, how, self._view.size, self._view.part]
         return " · ".join(filter(None, about))
 
@@ -237,7 +237,9 @@ class Attachment:
             self._input({"data": typed.data, **({"paste": True} if typed.paste else {})})
 
     def _input(self, said: dict[str, Any]) -> None:
-        """Types there. The server handles messages in order, so a pong confirms the input before it."""
+        """Types into the agent's terminal. The server handles messages in order, so a pong confirms the input before
+        it.
+        """
         self._count += 1
         self._sent.append((self._count, said))
         self._link.send("input", conversation_id=self._conversation, **said)
@@ -275,7 +277,7 @@ class Attachment:
             self._start_shell()
         elif failed["code"] == "secret_prompt" and "data" in said and "secret" not in said:
             self._input({"data": said["data"], "secret": True})  # the prompt came before its `pty_state`
-        elif failed["code"] != "keyboard_taken":  # the answer to take_keyboard has said so
+        elif failed["code"] != "keyboard_taken":  # the answer to take_keyboard has the same news
             self._told = failed["message"]
 
     def _error(self, message: dict[str, Any]) -> None:

@@ -152,7 +152,7 @@ def search(
 
 
 def _search_all(client: HomeClient, asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer once the index has caught up with the logs, which takes a while after the index was made anew."""
+    """The answer once the index has caught up with the logs, which takes a while if it was made anew."""
     whole, retry = 0, Retry()
     with progress() as show:
         while True:

@@ -179,7 +179,7 @@ class Watch:
         """Printed rows: id, number of the event that changed it last, text."""
         self._drawn_for: PresentationContext | None = None
         self._resized = False
-        """Whether the display has changed since the printed rows were drawn and before the connection was made."""
+        """Whether the display has changed after the printed rows were drawn and before the connection was made."""
 
     def _display(self) -> dict[str, Any]:
         context = self._context()
@@ -188,7 +188,7 @@ class Watch:
         return {"presentation": context.to_dict()}
 
     def _context(self) -> "PresentationContext":
-        """What this terminal can show; a pipe wraps nothing."""
+        """The display of this terminal. In a pipe, nothing is wrapped."""
         import dataclasses
 
         from vantage import own_terminal
@@ -255,7 +255,9 @@ class Watch:
         self._link.close()
 
     def _state(self, state: dict[str, Any]) -> None:
-        """Notes the end of the turn. A state comes after the rows of its moment, so all rows of the turn are here."""
+        """Notes the end of the turn. The state is sent after the rows of the same moment, so all rows of the turn are
+        here.
+        """
         self._over = self._to_the_end and state["turn"] == "done" and bool(self._printed)
 
     def _snapshot(self, message: dict[str, Any]) -> None:
@@ -292,7 +294,7 @@ class Watch:
             self._page.refit(texts)
 
     def _fill(self, after: int, known: set[str]) -> None:
-        """Reads the rows that changed since the last message and are too early to be in the snapshot."""
+        """Reads the rows that changed after the last message and are too old to be in the snapshot."""
         with HomeClient(self._home, start=False) as client:
             following: int | None = after
             while following is not None:
@@ -318,6 +320,6 @@ class Watch:
         self._open.pop(row["id"], None)
         known = self._printed.get(row["id"])
         self._printed[row["id"]] = (seq, text)
-        # A message as a whole may have the text that its parts had.
+        # The row of a whole message may have the same text as the row of its parts.
         if known is None or (known[0] != seq and known[1] != text):
             self._page.finished(row["id"], text)

@@ -89,7 +89,7 @@ def _is_confined() -> bool:
         return False
     try:
         name = subprocess.check_output(
-            ["xdg-settings", "get", "default-web-browser"],  # noqa: S607 -- wherever it is
+            ["xdg-settings", "get", "default-web-browser"],  # noqa: S607 -- found by PATH
             stderr=subprocess.DEVNULL,
             text=True,
             timeout=5,

@@ -37,7 +37,7 @@ def rebuild(conversation: str | None, check: bool, home: str | None, as_json: bo
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder.path} cannot be used: {error.strerror}") from None
     if not check:
-        SearchStore(folder.path.parents[1] / "search.db").start_anew()  # it may know what is no more
+        SearchStore(folder.path.parents[1] / "search.db").start_anew()  # it may know entries that are gone
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:

@@ -60,7 +60,7 @@ def serve(home: str | None, verbose: bool, ready_fd: int | None, **flags: Any) -
         if tell:
             tell({"code": error.code, "error": str(error)})
         raise
-    except OSError as error:  # in the place of one of our files is another user's, or a directory, a link, a device
+    except OSError as error:  # another user's file, a directory, a link or a device is in the place of one of our files
         why = error.strerror or str(error)
         where = f"{error.filename}: {why}" if error.filename else why
         words = f"cannot serve {place}: {where}"
@@ -70,7 +70,9 @@ def serve(home: str | None, verbose: bool, ready_fd: int | None, **flags: Any) -
 
 
 def _detach(ready: int) -> Callable[[dict[str, Any]], None]:
-    """Leaves the session and the directory of the process that started this one. Returns how to report to it."""
+    """Leaves the session and the directory of the process that started this one. Returns the function that reports to
+    it.
+    """
     os.set_inheritable(ready, False)
     if os.fork():
         os._exit(0)
@@ -80,7 +82,7 @@ def _detach(ready: int) -> Callable[[dict[str, Any]], None]:
     os.chdir("/")
 
     def tell(message: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # it has not waited for the report
+        with contextlib.suppress(OSError):  # it did not wait for the report
             os.write(ready, json.dumps(message).encode() + b"\n")
         os.close(ready)
 

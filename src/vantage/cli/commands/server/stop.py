@@ -14,7 +14,7 @@ from vantage.client.launch import answers
 from vantage.errors import NoServer
 
 TIMEOUT_S = 30.0
-"""For a process to end after SIGTERM."""
+"""How long a process may take to end after SIGTERM."""
 
 
 @click.command(cls=Verb)

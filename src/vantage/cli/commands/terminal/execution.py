@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from vantage.client.transport.link import Link
 
 _SHORT_MS = 100
-"""A command that ends within this time needs no socket."""
+"""How long a command runs before a socket is opened to follow it."""
 _PIECE = 1 << 20
 _TIMEOUT_S = 30.0
-"""For a server that has gone and may come back."""
+"""How long a server may be gone."""
 
 
 class Execution:
@@ -119,13 +119,13 @@ class Execution:
     def _link(self) -> "Link":
         from secrets import token_hex
 
-        from vantage.client.transport.link import Link  # loads websockets, which a short command does without
+        from vantage.client.transport.link import Link  # loads websockets, which a short command does not need
 
         about = {"conversation_id": self._conversation, "channels": ["blocks"], "surface": "plain"}
         return Link(self._client.endpoint, f"exec-{token_hex(4)}", subscribe=lambda: about)
 
     def _look(self, seq: int) -> None:
-        """Prints what is new."""
+        """Prints the new output."""
         (self._block,) = self._client.pty(self._conversation, calls.blocks(seq - 1, 1))["blocks"]
         end = self._block["spool"][1]
         while self._position < end:
@@ -144,7 +144,7 @@ class Execution:
         sys.stdout.buffer.flush()
 
     def _wait(self, link: "Link", wakeups: Wakeups) -> bool:
-        """Waits until there may be new output. Returns False to leave."""
+        """Waits until there may be new output. Returns False when this command is to end."""
         left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0)
         sources: list[HasFileno] = [*link.sources(), wakeups]
         ready = select.select(sources, [], [], left)[0]
@@ -163,7 +163,7 @@ class Execution:
             note(f"it asks for a secret: 'vantage send {self._conversation} --secret' answers, in another terminal")
 
     def _wait_for_server(self) -> None:
-        """Waits for a server that takes the place of the one that has gone."""
+        """Waits for the server that replaces the one that has gone."""
         retry = Retry(_TIMEOUT_S)
         while running(self._client.home) is None:
             if not retry.pause():

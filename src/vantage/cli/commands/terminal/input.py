@@ -77,7 +77,7 @@ def send(
 
 
 class Turn(NamedTuple):
-    """What `send` and `keys` say beside the input: for which program, and what to wait for."""
+    """The options of `send` and `keys` beside the input: for which program, and what to wait for."""
 
     session: str | None
     wait_for: calls.Match | None
@@ -101,7 +101,7 @@ def awaited(wait: str | None) -> calls.Match | None:
 
 
 def print_turn(answer: dict[str, Any], timeout: int, *, as_json: bool) -> None:
-    """What came of an input, where `--wait` asked for it."""
+    """Prints the result of the wait, if there was a `--wait`."""
     for each in answer.get("notes", ()):
         note(slip_note(each))
     if as_json:
@@ -145,7 +145,7 @@ def _ask_secret() -> str:
 
 
 def _is_key(word: str) -> bool:
-    """Tells a key from a conversation's id."""
+    """Whether a word is the name of a key, and not a conversation's id."""
     from vantage.terminal.input.keys import parse_key
 
     try:

@@ -27,7 +27,7 @@ _FOR_EVER = (1 << 31) - 1
 
 
 def _command(words: tuple[str, ...], name: str) -> tuple[str | None, str]:
-    """The conversation and the command: one word is a shell's line as it is, several are the words of one."""
+    """The conversation and the command. One word is a shell's line; several words are quoted and joined."""
     conversation, rest = addressed(words, enough=len(words) == 1)
     if not rest:
         raise WrongUsage(f"which command? As in: vantage {name} -- make test")
@@ -82,7 +82,7 @@ def exec_command(
 
 
 def _answer(client: HomeClient, conversation: str, call: calls.Call) -> dict[str, Any]:
-    """The answer of a command that is waited for as a whole. Ctrl-C interrupts the command, as with followed output."""
+    """The result of a command that is waited for as a whole. Ctrl-C interrupts the command, as with followed output."""
     try:
         return client.pty(conversation, call)
     except KeyboardInterrupt:
@@ -91,7 +91,9 @@ def _answer(client: HomeClient, conversation: str, call: calls.Call) -> dict[str
 
 
 def _exit_code(answer: dict[str, Any]) -> int:
-    """The command's own; without one, whether its wait timed out. A command that waits for input has not."""
+    """The command's exit code; if it has none, the code for a timed-out wait. A command that waits for input has not
+    timed out.
+    """
     if answer.get("running") and not answer.get("awaiting"):
         return TIMED_OUT
     code: int | None = answer.get("exit_code")

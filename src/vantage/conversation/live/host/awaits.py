@@ -38,7 +38,7 @@ UNKNOWN = HostAnswer("unknown", "host", -1, None, Because())
 
 
 async def ask_awaits(ask: Callable[..., Awaitable[dict[str, Any]]], **fields: int) -> HostAnswer:
-    """Asks the host. One that cannot answer (an earlier version, a shell that ended just now) knows nothing."""
+    """Asks the host. The answer is unknown if the host is of an earlier version or the shell ended just now."""
     try:
         answer = await ask(Op.AWAITS, **fields)
     except VantageError:

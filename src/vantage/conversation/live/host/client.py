@@ -36,9 +36,11 @@ from vantage.text.chunks import Lines
 
 _TRIES = 5
 LOOK_S, SILENT_LOOKS = 1.0, 3
-"""Seconds between two pings while a request is open, and how many of them without an answer make the host silent."""
+"""Seconds between two pings while a request is open, and after how many unanswered pings the host counts as silent."""
 EXPIRES_S = 3.0
-"""A request expires after so long: the host does not begin it, and while the host is silent it has failed."""
+"""Seconds after which a request expires: the host does not begin it any more, and while the host is silent it has
+failed.
+"""
 _BUFFER = 1 << 16
 Tell = Callable[[dict[str, Any]], None]
 
@@ -48,7 +50,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class _Meaning(NamedTuple):
-    """What a host's refusal means here."""
+    """The host's error codes as our errors."""
 
     kind: type[VantageError]
     advice: str = ""
@@ -97,9 +99,9 @@ class HostClient(asyncio.BufferedProtocol):
         self.on_lost: Callable[[], None] = lambda: None
         self.pid = 0
         self.pauses = False
-        """Whether it can pause reading at a window; a host of an earlier version lists no operations and cannot."""
+        """Whether the host can pause reading at a window; one of an earlier version lists no operations and cannot."""
         self.remembers = False
-        """Whether it remembers calls; a host of an earlier version does not."""
+        """Whether the host remembers calls; one of an earlier version does not."""
         self._transport: asyncio.Transport | None = None
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._expire: dict[int, float] = {}
@@ -107,7 +109,7 @@ class HostClient(asyncio.BufferedProtocol):
         self._lines = Lines()
         self._buffer = memoryview(bytearray(_BUFFER))
         self.silent = False
-        """Whether it did not answer the last pings."""
+        """Whether the host did not answer the last pings."""
         self._looks = 0
         self._looking: asyncio.TimerHandle | None = None
         self._closing = False
@@ -115,7 +117,7 @@ class HostClient(asyncio.BufferedProtocol):
 
     @classmethod
     async def connect(cls, home: Path) -> "HostClient":
-        """To the host of this home; it is started when none runs."""
+        """Connects to the host of this home, which is started when none runs."""
         for _ in range(_TRIES):
             try:
                 host = await cls._reach(home)
@@ -149,7 +151,7 @@ class HostClient(asyncio.BufferedProtocol):
         return await self.ask(op, **fields)
 
     def ask(self, op: str, **fields: Any) -> "asyncio.Future[dict[str, Any]]":
-        """Asks; the future has the answer."""
+        """Sends a request; the future gets the answer."""
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         if self._transport is None or self._transport.is_closing():
             answer.set_exception(HostLost("the PTY host is gone", hint="try again: a new one is started"))
@@ -165,14 +167,14 @@ class HostClient(asyncio.BufferedProtocol):
         return answer
 
     def _look(self) -> None:
-        """Counts looks without a sign of life, not seconds: this loop may have been held up itself."""
+        """Counts checks without an answer, not seconds: this loop may have been held up itself."""
         self._looking = None
         if not self._answers or self._transport is None:
             return
         self._looks += 1
         if self._looks > SILENT_LOOKS:
             self._fail_expired()
-        # Every living host answers an unknown operation at once, with a refusal.
+        # every living host answers an unknown operation at once, with a refusal
         self._transport.write(_encode({"id": 0, "op": "ping"}) + b"\n")
         self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
@@ -188,7 +190,7 @@ class HostClient(asyncio.BufferedProtocol):
                 answer.set_exception(silence(self.pid))
 
     def forget(self, answer: "asyncio.Future[dict[str, Any]]") -> None:
-        """Drops a request whose answer is not needed any longer."""
+        """Drops a request whose answer is no longer needed."""
         for number in [number for number, waited in self._answers.items() if waited is answer]:
             del self._answers[number]
             self._expire.pop(number, None)
@@ -200,10 +202,10 @@ class HostClient(asyncio.BufferedProtocol):
             self._transport.close()
             await self._ended.wait()
 
-    # asyncio.BufferedProtocol: one buffer for all that comes, instead of a large one for each line
+    # asyncio.BufferedProtocol: one buffer for everything, instead of a large one for each line
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # not all loops derive theirs from it
+        self._transport = cast("asyncio.Transport", transport)  # not all event loops derive their protocols from it
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
         return self._buffer

@@ -1,6 +1,6 @@
 """A home's one connection to its PTY host, made when it is needed and shared by all conversations.
 
-After a host did not answer, it is not asked again for `SILENT_PAUSE_S`: callers fail at once instead of waiting.
+After a host did not answer, no request is sent for `SILENT_PAUSE_S`: callers fail at once instead of waiting.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ class HomeHost:
         self._retrying: asyncio.Task[None] | None = None
 
     async def rejoin(self, attach: Callable[[HostClient], Awaitable[None]]) -> None:
-        """Calls `attach` with the host that a process before this one started, if any; a silent one is retried."""
+        """Calls `attach` with the running host that an earlier process started, if any; a silent one is retried."""
         if not any((self._home / name).exists() for name in ("host.json", "host.sock")):
             return
         try:
             await attach(await self.get())
-        except HostSilent as error:  # what is on disk is served meanwhile
+        except HostSilent as error:  # the files are served meanwhile
             _log.warning("shells are joined later: %s", error)
             self._retrying = asyncio.get_running_loop().create_task(self._retry(attach))
 
@@ -82,7 +82,7 @@ class HomeHost:
         self._on_lost()
 
     def forbid(self) -> None:
-        """From now on no connection is made: a caller that comes late must not start a host again."""
+        """No connection is made from now on: a late caller must not start a host again."""
         self._closed = True
         if self._retrying is not None:
             self._retrying.cancel()

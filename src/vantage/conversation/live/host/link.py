@@ -28,7 +28,7 @@ class HostLink:
 
     @property
     def silent(self) -> bool:
-        """Whether the host did not answer when it was asked last."""
+        """Whether the host did not answer the last request."""
         return self._seen is not None and self._seen.silent
 
     async def host(self) -> HostClient:
@@ -36,9 +36,10 @@ class HostLink:
         return self._seen
 
     async def attach(self, window: int) -> dict[str, Any]:
-        """Joins the terminal where it is. The answer says how long its files are, and which query was answered last.
+        """Attaches to the terminal in its present state.
 
-        The host pauses reading at the offset `window`, if it can.
+        The answer says how long its files are, and which query was answered last. The host pauses reading at the offset
+        `window`, if it can.
         """
         host = await self.host()
         upto = {"upto": window} if host.pauses else {}
@@ -53,12 +54,12 @@ class HostLink:
             self._seen.ask("window", terminal=self._terminal, upto=upto).add_done_callback(_ignore)
 
     def lost(self) -> None:
-        """The host does not know this terminal any more: the connection broke, or it was told to forget."""
+        """The host does not know this terminal any more: the connection broke, or the host was told to forget it."""
         self.attached = False
         self.stall("")
 
     def stall(self, why: str) -> None:
-        """The host cannot write, so programs wait; or, without a reason, it can again."""
+        """Notes that the host cannot write, so programs wait; or, without a reason, that it can again."""
         if bool(why) != bool(self.stalled):
             if why:
                 _log.warning("%s is stalled: %s", self._terminal, why)
@@ -78,7 +79,7 @@ class HostLink:
         return failure
 
     async def cancel_failure(self, failure: "asyncio.Future[dict[str, Any]]") -> None:
-        """Stops waiting for the failure of a `tell`; one that has come is raised."""
+        """Ignores a failure of a `tell` from now on; raises one that has come already."""
         if failure.done():
             if why := failure.result().get("why"):
                 raise Unavailable(
@@ -90,6 +91,6 @@ class HostLink:
 
 
 def _ignore(answer: "asyncio.Future[dict[str, Any]]") -> None:
-    """A host that is gone has no window."""
+    """The host is gone, and its window with it."""
     if not answer.cancelled():
         answer.exception()

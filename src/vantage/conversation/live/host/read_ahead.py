@@ -1,8 +1,7 @@
 """How far the PTY host may read ahead of what is derived: about `TARGET_S` of work, measured while there is work.
 
 A terminal that draws slowly makes its program wait in a write, and so does this one: the host pauses at the end of the
-window. So an interrupt shows its prompt soon, however slow the program's output is to draw. No byte is dropped.
-
+window. So the prompt appears soon after an interrupt, however slow the program's output is to draw. No byte is dropped.
 The window moves when half of it is derived, doubles while that takes less than `TARGET_S / 8`, and halves when it takes
 more than `TARGET_S / 2`. A program that prints less than the server derives keeps a large window.
 """
@@ -12,7 +11,7 @@ from collections.abc import Callable
 TARGET_S = 0.5
 FIRST = 1 << 17
 MIN, MAX = 1 << 14, 1 << 22
-"""Bytes of a window: the first one, and its bounds."""
+"""Bytes of the first window, and the bounds of later ones."""
 
 
 class ReadAhead:
@@ -23,18 +22,18 @@ class ReadAhead:
         self._size = FIRST
         self._end = 0
         self._busy_s = 0.0
-        """Spent on what was derived since the window was moved."""
+        """Seconds spent on deriving since the window was moved."""
         self._since: float | None = None
-        """When the work that is being done began; None while there is none."""
+        """When the present work began; None while there is none."""
 
     def begin(self, derived: int) -> int:
-        """The end of the first window, for a host that is just being attached to."""
+        """The end of the first window, for a host that is being attached to."""
         self._end = derived + self._size
         self._busy_s, self._since = 0.0, None
         return self._end
 
     def lift(self) -> None:
-        """Nothing can be derived for a while. The raw output grows without that, and programs do not wait for it."""
+        """Nothing can be derived for a while. The host reads on without a window, and programs do not wait."""
         self._move(None)
 
     def restore(self, derived: int) -> None:

@@ -1,4 +1,4 @@
-"""Which block a command became, and which block an interactive session is."""
+"""Which block a given command became, and which block an interactive session is."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from vantage.conversation.store.block_log import BlockLog
 from vantage.terminal.output.blocks import Block
 
 MAX_KNOWN = 1000
-"""Commands of which it is known which request gave them."""
+"""How many commands are remembered with the request that gave them."""
 
 
 class GivenCommands:
@@ -28,7 +28,7 @@ class GivenCommands:
         return self._begun.get(request)
 
     def forget(self, request: str) -> str | None:
-        """As `begun`, and the request is not expected any longer."""
+        """As `begun`, and stops expecting the request."""
         return self._begun.pop(request, None)
 
     def began(self, blocks: Iterable[Block]) -> None:

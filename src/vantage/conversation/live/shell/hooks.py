@@ -1,10 +1,12 @@
-"""Brings a shell's hooks back after a command has thrown them away (`PROMPT_COMMAND=`, `exec bash`, `trap - DEBUG`).
+"""Brings a shell's hooks back after a command has removed them (`PROMPT_COMMAND=`, `exec bash`, `trap - DEBUG`).
 
-A shell that stands in its line editor without having printed a prompt's mark has lost its hooks, or is in `read -e`.
-It is poked: a key sequence that its editor is bound to makes it say that it has read the poke, and print a prompt with
-marks where those are missing. A shell that answers no poke (`set -r`, no free descriptors), or that reads from the
-terminal instead of beginning the command it was given, cannot be followed any more; nor can a shell that has replaced
-it. A record in the journal says so and ends its block, and the next command is refused.
+A shell that is in its line editor without having printed a prompt's mark has lost its hooks, or is in `read -e`. It is
+poked: a key sequence that its editor is bound to makes it confirm the poke, and print a prompt with marks if those are
+missing.
+
+A shell cannot be followed any more if it answers no poke (`set -r`, no free descriptors), if it reads from the terminal
+instead of beginning its command, or if another shell has replaced it. A record in the journal then ends its block, and
+the next command is refused.
 """
 
 import contextlib
@@ -24,9 +26,9 @@ from vantage.terminal.modes import Phase
 from vantage.terminal.state import State
 
 LOST_AFTER_S = 0.25
-"""A shell that was seen at its line editor for so long, without a prompt of ours, has lost its hooks."""
+"""Seconds after which a shell in its line editor, without a prompt of ours, has lost its hooks."""
 MAX_POKES = 3
-"""Pokes for one command: `read -e` waits in the same line editor, and pokes do not help there."""
+"""Pokes for one command: `read -e` is in the same line editor, and pokes do not help there."""
 UNHOOKED = {"t": "unhooked"}
 """The journal's record of a shell that cannot be followed any more."""
 
@@ -37,7 +39,7 @@ class _Poked(msgspec.Struct, frozen=True):
     blocks: int = 0
     times: int = 0
     read_before: int = 0
-    """Pokes that the shell had answered before the first of them."""
+    """How many pokes the shell had answered before the first poke of this block."""
 
 
 class ShellHooks:
@@ -55,7 +57,7 @@ class ShellHooks:
         self._pump = pump
         self._ask = ask
         self._suspected, self._suspected_at = (-1, -1), 0.0
-        """Blocks and raw offset at which the shell was first seen at its editor without a mark, and when."""
+        """Blocks and raw offset when the shell was first seen in its editor without a mark, and the time."""
         self._poked = _Poked()
 
     @property
@@ -67,7 +69,9 @@ class ShellHooks:
 
     @contextlib.contextmanager
     def ending(self) -> Iterator[None]:
-        """Within it, the hooks put the terminal's settings back after a command that ends, whatever its status is."""
+        """While it is entered, the hooks put the terminal's settings back after every command, whatever its status
+        is.
+        """
         ended = self.folder(self._state.shell_id) / shells.ENDED
         with contextlib.suppress(OSError):
             ended.write_bytes(b"1")
@@ -82,7 +86,7 @@ class ShellHooks:
         return pid is not None and _started_with(pid, self.folder(self._state.shell_id))
 
     def sampled(self, answer: dict[str, Any]) -> float | None:
-        """Pokes a shell that is back at its line editor and told nothing.
+        """Pokes a shell that is in its line editor without a mark.
 
         Returns the seconds after which another sample is needed to decide.
         """
@@ -108,9 +112,9 @@ class ShellHooks:
         return None
 
     def _was_replaced(self, pid: int) -> bool:
-        """Whether a command has made the shell another one, without hooks (`exec bash`), that will not end by itself.
+        """Whether a command has replaced the shell with one without hooks (`exec bash`) that will not end by itself.
 
-        Where a client asked for a program to talk to, the new shell is that program, and its end is the block's.
+        If a client asked for a program to talk to, the new shell is that program, and its end is the block's.
         """
         state = self._state
         if state.phase != Phase.RUNNING or state.unhooked or state.block is None or state.block.origin == "interactive":
@@ -127,10 +131,10 @@ class ShellHooks:
         return None
 
     def _owes_mark(self, answer: dict[str, Any]) -> bool:
-        """Whether the shell has still to say that it is in its editor.
+        """Whether the shell has not yet reported that it is in its editor.
 
-        Before the echo it may not have read a command that it was given, unless it waits for more input. In canonical
-        mode, where `read` may be what runs, only such a command counts.
+        Before the echo it may not have read its command, unless it waits for more input. In canonical mode, where
+        `read` may be what runs, only a given command counts.
         """
         state = self._state
         if state.unhooked:
@@ -146,10 +150,10 @@ class ShellHooks:
             await self._ask("journal", record=UNHOOKED)
 
     def _is_new_evidence(self, answer: dict[str, Any]) -> bool:
-        """Whether the mark may still be on its way: in the terminal, in the host, or in what is still to be derived.
+        """Whether the mark may still be under way: in the terminal, in the host, or in output that is not derived yet.
 
-        The host sees the shell at its editor before the prompt's bytes have come here. Only the same sight twice,
-        `LOST_AFTER_S` apart, with everything derived and nothing printed in between, says that no mark will come.
+        The host may see the shell in its editor before the prompt's bytes are here. No mark will come only if two
+        samples agree, `LOST_AFTER_S` apart, with everything derived and nothing printed in between.
         """
         now = time.monotonic()
         pump = self._pump()
@@ -160,7 +164,8 @@ class ShellHooks:
         return now - self._suspected_at < LOST_AFTER_S
 
     def in_editor(self) -> bool:
-        """Only a line editor asks for pastes in brackets: `read -n 1` has the terminal in the same mode otherwise.
+        """Whether the shell reads with its line editor: only an editor asks for bracketed pastes, while `read -n 1` has
+        the same mode otherwise.
 
         fish reads everything with its editor, and may do so without brackets.
         """
@@ -174,7 +179,7 @@ class ShellHooks:
         return poked.blocks == state.blocks and poked.times == MAX_POKES and state.pokes_read > poked.read_before
 
     async def poke(self) -> None:
-        """Has a shell in its line editor print a prompt whose marks are missing."""
+        """Makes a shell in its line editor print a prompt if its marks are missing."""
         typed = shells.poke(shells.Shell(self._state.kind, ""), self.folder(self._state.shell_id))
         try:
             await self._ask("input", data=protocol.encode_data(typed.data), check="none", echo_off=typed.echo_off)
@@ -183,7 +188,7 @@ class ShellHooks:
 
 
 def _is_bare_shell(pid: int) -> bool:
-    """Whether a process is a shell that was given neither a script nor a command: it reads from the terminal."""
+    """Whether a process is a shell without a script or command as argument: it reads from the terminal."""
     arguments = processes.arguments(pid)
     if not arguments or PurePath(arguments[0].lstrip("-")).name not in shells.KINDS:
         return False

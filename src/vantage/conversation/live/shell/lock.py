@@ -1,6 +1,7 @@
 """Serialises the verbs that change a conversation's shell: start, command, reset, close.
 
-`reset` and `close` overrule: a verb that holds the lock sees `overruled` and gives up, so they need not wait for it.
+`reset` and `close` overrule: a verb that holds the lock sees `overruled` and gives up, so they need not wait for it to
+finish.
 """
 
 import asyncio

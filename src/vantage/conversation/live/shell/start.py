@@ -1,4 +1,4 @@
-"""Starts the shell of a conversation: which program, where, with which environment and hooks."""
+"""Starts the shell of a conversation: which program, in which directory, with which environment and hooks."""
 
 import secrets
 import shutil
@@ -23,7 +23,9 @@ class ShellStart:
         self._ask = ask
 
     async def start(self, settings: Settings, last_cwd: str | None) -> str:
-        """Asks the host for a fresh shell, and returns its id. It begins where the last one was, if that is there."""
+        """Asks the host for a fresh shell, and returns its id. It begins in the directory of the last one, if that
+        exists.
+        """
         environment = self._environment(settings)
         shell = installed_shell(settings.shell, environment)
         cwd = last_cwd if last_cwd and Path(last_cwd).is_dir() else settings.cwd
@@ -58,9 +60,9 @@ class ShellStart:
         return shell_id
 
     def _environment(self, settings: Settings) -> dict[str, str]:
-        """The creator's environment, with the names of this conversation and its home.
+        """The creator's environment, with the ids of this conversation and its home.
 
-        `vantage` in the shell then means this conversation, also where the creator was in the shell of another one.
+        So `vantage` in the shell means this conversation, even if the creator ran in the shell of another one.
         """
         home = self._folder.path.parent.parent
         return {**settings.env, "VANTAGE_CONVERSATION": self._folder.path.name, "VANTAGE_HOME": str(home)}

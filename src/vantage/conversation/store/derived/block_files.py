@@ -21,7 +21,7 @@ class BlockFiles:
 
     def __init__(self, folder: ConversationFolder, background: Background, copy: CopyOutput) -> None:
         self.pending = 0
-        """Copies that are not finished, or failed. No checkpoint may be written after one, so that it is made again."""
+        """Copies that are not finished, or failed. No checkpoint is written past them, so that they are made again."""
         self._folder = folder
         self._background = background
         self._copy = copy
@@ -30,7 +30,7 @@ class BlockFiles:
         return self._folder.blocks / f"{block.seq}_{block.ts_begin}.out"
 
     def has(self, block: Block) -> bool:
-        """Whether the block's file is there, with all of its output."""
+        """Whether the block's file exists, with all of its output."""
         try:
             return self._path(block).stat().st_size == block.size
         except OSError:
@@ -54,7 +54,7 @@ class BlockFiles:
 
 
 def copy_output(folder: ConversationFolder, block: Block, target: Path) -> None:
-    """Copies a block's output from the raw log, by way of the kernel where it can."""
+    """Copies a block's output from the raw log, inside the kernel if possible."""
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
     with os.fdopen(descriptor, "wb") as copy, folder.raw.open("rb") as raw:
         for span in without(block.raw, block.marks):
@@ -62,7 +62,7 @@ def copy_output(folder: ConversationFolder, block: Block, target: Path) -> None:
 
 
 def copy_range(source: int, target: int, span: ByteRange) -> None:
-    """Appends a part of a file to another, by way of the kernel where it can."""
+    """Appends a part of a file to another, inside the kernel if possible."""
     at = span.start
     while at < span.end:
         try:

@@ -1,7 +1,7 @@
 """The raw output as it may leave the home: byte for byte, with every shell's secret covered.
 
-A reader that knows the secret of a living shell could forge its prompts. Secrets stand in the journal; offsets and
-lengths stay as they are. A secret that lies across the borders of what is asked for is covered too.
+A reader that knows the secret of a living shell could forge its prompts. The secrets are in the journal; offsets and
+lengths do not change. A secret that crosses the borders of the range is covered too.
 """
 
 import re
@@ -19,11 +19,11 @@ class CoveredOutput:
         self._raw = raw
         self._journal = journal
         self._read = 0
-        """How much of the journal was looked through."""
+        """How much of the journal was searched for secrets."""
         self._secrets: set[bytes] = set()
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes of a span."""
+        """The covered bytes of a range."""
         before = max(start - _LONGEST, 0)
         data = self._raw.read(before, end + _LONGEST)
         self._find_secrets()
@@ -32,12 +32,12 @@ class CoveredOutput:
         return data[start - before : end - before]
 
     def _find_secrets(self) -> None:
-        """Shells that were started since the last look."""
+        """Adds the secrets of shells that were started since the last call."""
         size = self._journal.size
         while self._read < size:
             data = self._journal.read(self._read, min(self._read + _PIECE, size))
             whole = data.rfind(b"\n") + 1
             self._secrets.update(_SECRET.findall(data, 0, whole or len(data)))
             if not whole and len(data) < _PIECE:
-                return  # a line that is being written
+                return  # the last line is still being written
             self._read += whole or len(data)

@@ -1,7 +1,7 @@
 """Spool, blocks and events, derived from a terminal's two files and kept beside them.
 
 Deriving is idempotent: after a crash it resumes at the last checkpoint, writes the same bytes to the same offsets, and
-skips the events that are logged already.
+skips events that are logged already.
 """
 
 import contextlib
@@ -52,7 +52,11 @@ _log = logging.getLogger(__name__)
 
 
 class Derivation:
-    """One conversation's terminal, and the files that are derived from it."""
+    """One conversation's terminal, and the files that are derived from it.
+
+    It has more than 20 methods, because files, screen and checkpoints must stay in step: a method for each of them to
+    resume, advance, settle, retain and close.
+    """
 
     def __init__(
         self,
@@ -79,17 +83,17 @@ class Derivation:
         self.covered = CoveredOutput(self.raw, self._journal.file)
         """The raw output with the shells' secrets covered, for everything that leaves the home."""
         self._journal_at = 0
-        """Behind the last record that was applied."""
+        """The journal's offset after the last record that was applied."""
         self._background = background
         self._block_files = BlockFiles(folder, background, copy)
         self._last_checkpoint = self._drawn_then = 0
         self._skip_events = 0
         self._derived = 0
-        """How far the terminal is: a screen that is drawn in another thread must not get ahead of it."""
+        """How far the terminal has come: a screen that is drawn in another thread must not get ahead of it."""
         self._pace = Pace()
         self._draw = draw
         self._drawn: Played | Screen | None = None
-        """A screen that was drawn in the background, as part of a terminal, or an empty one."""
+        """A terminal whose screen was drawn in the background, or an empty screen."""
         self._redrawing = False
         self._closed = False
         try:
@@ -157,12 +161,12 @@ class Derivation:
             self._drawn = self._blank(cols, rows)
 
     def settle(self) -> None:
-        """Takes in what the background has done: adopts a screen, or writes a checkpoint that waited for it."""
+        """Applies what the background has done: adopts a screen, or writes a checkpoint that waited for it."""
         self.adopt_screen()
         self._checkpoint_if_due()
 
     def adopt_screen(self) -> None:
-        """Adopts the screen that was drawn in the background, if there is one, and feeds it what came meanwhile."""
+        """Adopts the screen that was drawn in the background, if there is one, and feeds it the output since."""
         drawn, self._drawn = self._drawn, None
         if drawn is None:
             return
@@ -182,19 +186,19 @@ class Derivation:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How long both files are."""
+        """The lengths of both files."""
         return self.raw.size, self._journal.file.size
 
     def behind(self, raw_end: int, journal_end: int) -> bool:
-        """Whether there is something to take in."""
+        """Whether there is something to derive."""
         return self.terminal.raw < raw_end or self._journal.position < journal_end
 
     def advance(self, raw_end: int, journal_end: int) -> Iterator[Step]:
-        """Takes in both files up to lengths that belong together, slice by slice."""
+        """Derives both files up to lengths that belong together, slice by slice."""
         while True:
             behind = journal_end > self._journal.position and self._journal.read_piece(journal_end)
             records = self._journal.records
-            # What comes behind the records that were read may belong before the next one.
+            # Output after the records that were read may belong before the next record.
             end = min(raw_end, records[-1].record.at) if behind and records else raw_end
             steps = drive(self.terminal, records, self.raw.read, end, lambda: self._pace.slice)
             self._pace.begin()
@@ -243,7 +247,7 @@ class Derivation:
         )
 
     def _checkpoint_if_due(self) -> bool:
-        """A checkpoint that cannot be written is left out; the next one covers it."""
+        """Writes no checkpoint when that fails; the next one covers it."""
         if self._due():
             with contextlib.suppress(Unavailable):
                 self.checkpoint()
@@ -276,7 +280,9 @@ class Derivation:
     # retention
 
     def droppable(self, keep: int) -> ByteRange | None:
-        """What may be dropped so that about `keep` bytes stay: up to a checkpoint, where a rebuild can start."""
+        """Up to where output may be dropped so that about `keep` bytes stay: a checkpoint, at which a rebuild can
+        start.
+        """
         start = self.dropped.raw.end
         most = self.terminal.raw - keep
         place = next((place for place in checkpoint_places(self.folder) if place <= most), 0)
@@ -284,15 +290,15 @@ class Derivation:
 
     @property
     def dropped(self) -> Gap:
-        """All that retention has dropped: its holes follow each other, from the first byte on."""
+        """The range that retention has dropped: its holes follow each other, from the first byte on."""
         last = self.gaps[-1] if self.gaps else Gap(ByteRange(0, 0), ByteRange(0, 0))
         return Gap(ByteRange(0, last.raw.end), ByteRange(0, last.spool.end))
 
     def _drop(self, raw: ByteRange) -> None:
-        """The raw output has a hole: frees the same part of the spool and of blocks' output."""
+        """Frees the part of the spool and of blocks' output that belongs to a hole in the raw output."""
         dropped = self.dropped
         if raw.start > dropped.raw.end:
-            return  # no retention: bytes that never reached the disk
+            return  # not a hole of retention: bytes that never reached the disk
         checkpoint = read_checkpoint(self.folder, raw.end)
         before = dropped.spool.end
         spool = ByteRange(before, checkpoint.state.spool.length if checkpoint else before)

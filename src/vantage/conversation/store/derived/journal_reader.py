@@ -6,16 +6,16 @@ from vantage.conversation.store.files.growing_file import GrowingFile
 from vantage.terminal.journal import Placed, read_records
 
 PIECE = 1 << 16
-"""Bytes of the journal that are read in one go."""
+"""Bytes of the journal that are read at once."""
 
 
 class JournalReader:
     def __init__(self, file: GrowingFile) -> None:
         self.file = file
         self.position = 0
-        """After the last record that was read."""
+        """The offset after the last record that was read."""
         self.records: deque[Placed] = deque()
-        """What was read and is not yet applied."""
+        """Records that were read and not applied yet."""
 
     def read_piece(self, end: int) -> bool:
         """Reads a piece of the journal; returns whether there is more of it. A line may be longer than a piece."""

@@ -1,4 +1,4 @@
-"""How much is derived in one go: slices that are small enough for other conversations to get their turn."""
+"""How much is derived at once: slices small enough that other conversations do not wait long."""
 
 import time
 from collections.abc import Callable

@@ -12,7 +12,7 @@ from vantage.terminal.screen.screen import Screen
 
 
 def output_length(folder: ConversationFolder) -> int:
-    """The bytes of raw output that the conversation has now."""
+    """The length of the conversation's raw output now."""
     raw = GrowingFile(folder.raw)
     try:
         return raw.size
@@ -23,7 +23,7 @@ def output_length(folder: ConversationFolder) -> int:
 def past_screen(
     folder: ConversationFolder, at_offset: int, *, first: int | None = None, styled: bool
 ) -> ScreenSnapshot:
-    """The screen as it was when the raw output had a length. Raises Gone where that output was dropped.
+    """The screen when the raw output had a length. Raises Gone if that output was dropped.
 
     `first` is where the output begins that retention has kept; without it, the files are searched for it.
     """

@@ -1,11 +1,9 @@
-"""Derives a terminal's spool, blocks and screen from its output again, and compares them with what is kept.
+"""Derives a terminal's spool, blocks and screen from its output again, and compares them with the kept files.
 
-Works on the files alone: no host and no shell are needed. It starts at the first checkpoint behind what retention
-dropped, at the very beginning when nothing was.
-
-It takes hardly any room on the disk: what is derived is compared at once, and what is as kept is not kept twice. The
-spool is a file with a hole up to where it is the same, a block's output a link to the kept file. What differs takes as
-much room as it has bytes.
+It works on the files alone: no host and no shell are needed. It starts at the first checkpoint after what retention
+dropped, or at the very beginning when nothing was. It needs little disk space: derived data is compared at once, and
+what is equal is not stored twice. The spool is a file with a hole up to where it is equal, a block's output a link to
+the kept file. What differs takes as much space as it has bytes.
 """
 
 import os
@@ -39,13 +37,13 @@ Progress = Callable[[int, int], None]
 """Bytes done, bytes in all."""
 _PIECE = 1 << 20
 _SCRATCH = ".rebuild-"
-"""How the folder is called that a rebuild works in; behind it the number of its process."""
+"""The name of the folder that a rebuild works in; the number of its process follows."""
 _NEVER = 1 << 62
-"""A length that no event log has: nothing is resumed from such a checkpoint."""
+"""A length that no event log has, so that nothing resumes at such a checkpoint."""
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A place where what is kept is not what the output gives."""
+    """A place where a kept file differs from what the output gives."""
 
     file: str
     message: str
@@ -61,12 +59,12 @@ class Report(msgspec.Struct, frozen=True):
 def rebuild(
     folder: ConversationFolder, conversation_id: str, *, check: bool, progress: Progress = lambda _done, _all: None
 ) -> Report:
-    """Compares; without `check`, what differs is replaced by what the output gives."""
+    """Compares; without `check`, replaces what differs."""
     _sweep(folder)
     with tempfile.TemporaryDirectory(prefix=f"{_SCRATCH}{os.getpid()}-", dir=folder.path) as scratch:
         again = ConversationFolder(Path(scratch))
         again.create()
-        again.spool.touch(PRIVATE_FILE)  # nothing at all may be left to derive from
+        again.spool.touch(PRIVATE_FILE)  # there may be nothing left to derive from
         for kept, linked in ((folder.raw, again.raw), (folder.journal, again.journal)):
             if kept.exists():
                 os.link(kept, linked)
@@ -91,7 +89,7 @@ def _sweep(folder: ConversationFolder) -> None:
 
 
 class _LinkedOutput:
-    """Writes a block's output for a rebuild: one that is as kept is linked instead of copied."""
+    """Writes a block's output for a rebuild. An unchanged one is linked instead of copied."""
 
     def __init__(self, kept: ConversationFolder) -> None:
         self._kept = kept
@@ -119,7 +117,7 @@ def _is_kept(again: ConversationFolder, block: Block, kept: Path) -> bool:
 
 
 class _SpoolCheck:
-    """Compares the derived spool with the kept one while it grows, and frees the part that is the same."""
+    """Compares the derived spool with the kept one while it grows, and frees the equal part."""
 
     def __init__(self, kept: Path, anew: Path) -> None:
         self._kept, self._anew = GrowingFile(kept), GrowingFile(anew, write=True)
@@ -128,7 +126,7 @@ class _SpoolCheck:
         self._differs = False
 
     def advance(self) -> None:
-        """Takes in what was derived since the last time, a whole piece at a time."""
+        """Compares what was derived since the last call, in whole pieces."""
         while not self._differs and self._anew.size - self.same >= _PIECE:
             end = self.same + _PIECE
             if self._kept.read(self.same, end) != self._anew.read(self.same, end):
@@ -138,7 +136,7 @@ class _SpoolCheck:
                 self.same = end
 
     def fill(self) -> None:
-        """Puts back what was freed."""
+        """Puts back the freed part."""
         for start in range(0, self.same, _PIECE):
             piece = self._kept.read(start, start + _PIECE)
             if piece.strip(b"\0"):  # what retention dropped stays a hole
@@ -176,7 +174,7 @@ def _derive(
 
 
 def _start_behind_gaps(again: ConversationFolder, folder: ConversationFolder) -> None:
-    """What retention dropped cannot be derived again: everything up to the first checkpoint behind it is taken over."""
+    """Copies everything up to the first checkpoint after what retention dropped: it cannot be derived again."""
     hole = dropped_bytes(folder)
     if not hole:
         return
@@ -193,7 +191,7 @@ def _start_behind_gaps(again: ConversationFolder, folder: ConversationFolder) ->
 
 
 def _copy_head(source: Path, target: Path, size: int) -> None:
-    """The first bytes of a file; where it has holes, so has the copy."""
+    """The first bytes of a file; the copy has the same holes."""
     with source.open("rb") as reading, target.open("wb") as writing:
         while size > 0 and (data := reading.read(min(size, _PIECE))):
             if data.strip(b"\0"):
@@ -239,7 +237,7 @@ def _compare_bytes(name: str, kept: Path | None, anew: Path, start: int = 0) -> 
 
 
 def _compare_events(folder: ConversationFolder, again: ConversationFolder) -> Iterator[Difference]:
-    """Events that came from the terminal, whatever was logged between them."""
+    """The events that came from the terminal, without others that were logged between them."""
     kept, anew = _derived_events(folder), _derived_events(again)
     for number, (here, there) in enumerate(zip(kept, anew, strict=False), 1):
         if here != there:
@@ -259,7 +257,7 @@ def _derived_events(folder: ConversationFolder) -> list[bytes]:
 
 
 def _replace(folder: ConversationFolder, again: ConversationFolder) -> None:
-    """Everything derived but the event log, which is a history and is not rewritten."""
+    """Replaces everything derived but the event log, which is a history and is not rewritten."""
     again.spool.replace(folder.spool)
     again.block_log.replace(folder.block_log)
     for path in again.blocks.iterdir():
@@ -272,7 +270,7 @@ def _replace(folder: ConversationFolder, again: ConversationFolder) -> None:
 def _adopt_checkpoints(folder: ConversationFolder, again: ConversationFolder) -> None:
     """Writes the kept event log's length into the checkpoints, which have the length of another log.
 
-    Where that one ends before a checkpoint, nothing can go on from there: it only travels in time.
+    A checkpoint past the end of the kept log cannot be resumed from: it only serves to look into the past.
     """
     kept, anew = EventLog(folder.events), EventLog(again.events)
     try:

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KeptFiles:
-    """A terminal's files as they were found, to be held against its checkpoints."""
+    """A terminal's files as they were found, to be compared with its checkpoints."""
 
     folder: ConversationFolder
     conversation_id: str
@@ -59,7 +59,7 @@ class KeptFiles:
         return None
 
     def _check_truth(self, checkpoint: Checkpoint | None) -> None:
-        """Raises when raw output or journal are shorter than a checkpoint or a block says."""
+        """Raises when raw output or journal are shorter than a checkpoint or a block requires."""
         last = self.blocks.last()
         raw = max(checkpoint.state.raw if checkpoint else 0, last.raw.end if last else 0)
         if self.raw.size < raw:
@@ -85,7 +85,7 @@ class KeptFiles:
         return damaged(path, why, hint)
 
     def _shorter(self, checkpoint: Checkpoint) -> Path | None:
-        """The file that is shorter than the checkpoint says, if any: derivation cannot resume there then."""
+        """The file that is shorter than the checkpoint requires, if any: derivation cannot resume there then."""
         sizes = {
             self.folder.raw: (checkpoint.state.raw, self.raw.size),
             self.folder.journal: (checkpoint.journal, self.journal.size),

@@ -1,6 +1,6 @@
-"""A terminal's past: where derivation can go on, and how it is derived again up to any moment.
+"""A terminal's past: where deriving can resume, and how the state at any moment is derived again.
 
-A checkpoint has two parts: ours (`.state`), and the screen as its engine keeps it (`.screen`), which another build of
+A checkpoint has two parts: ours (`.state`), and the screen in its engine's own form (`.screen`), which another build of
 the engine may not be able to read.
 """
 
@@ -29,10 +29,12 @@ from vantage.terminal.screen.screen import CheckpointError, Screen
 from vantage.terminal.state import DEFAULT_COLS, DEFAULT_ROWS, State, Step
 
 VERSION = 2
-"""Version of the checkpoints' format. A checkpoint of another version is not read: derivation starts over."""
+"""Version of the checkpoints' format. A checkpoint of another version is not read: deriving starts from the
+beginning.
+"""
 _CHECKSUM = 4
 SLICE = 1 << 16
-"""Bytes that are derived at once; between two slices the event loop gets its turn."""
+"""Bytes that are derived at once. Between two slices the event loop runs other tasks."""
 MAX_SEQUENCES = 1024
 """Escape sequences in one slice, colours aside: one may cost an emulator as much as many characters (RIS: 45 µs)."""
 _COSTLY = re.compile(rb"\x1b(?!\[[0-9;:]*m)")
@@ -56,7 +58,7 @@ class Checkpoint(msgspec.Struct):
     block_log: int
     gaps: list[Gap] = []
     ahead: int = 0
-    """Events of the terminal that were in the log already, while they were still to be derived again."""
+    """How many events of the terminal were in the log already before they were derived again."""
 
 
 def checkpoint_path(folder: ConversationFolder, raw: int) -> Path:
@@ -77,7 +79,9 @@ def checkpoint_places(folder: ConversationFolder) -> list[int]:
 
 
 def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
-    """The checkpoint at an offset; None when there is none that can be used. OSError: no file can be opened at all."""
+    """The checkpoint at an offset; None when it is missing or cannot be used. Raises OSError when no file can be opened
+    at all.
+    """
     data = _read(checkpoint_path(folder, raw))
     body, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
     if _checksum(body) != checksum:
@@ -90,7 +94,9 @@ def read_checkpoint(folder: ConversationFolder, raw: int) -> Checkpoint | None:
 
 
 def engine_of(folder: ConversationFolder) -> EngineName:
-    """What draws a conversation's screens. Without its settings, or on a machine without that engine: any."""
+    """The engine of a conversation's screens. Any engine, if the settings are missing or the engine is not on this
+    machine.
+    """
     try:
         engine = folder.read_settings().engine
         kind_of(engine)
@@ -102,7 +108,7 @@ def engine_of(folder: ConversationFolder) -> EngineName:
 def read_screen(
     folder: ConversationFolder, raw: int, *, engine: EngineName = "auto", scrollback: int | None = None
 ) -> Screen | None:
-    """The screen of a checkpoint, in the same way; another build of the engine may have written it."""
+    """The screen of a checkpoint, read in the same way; another build of the engine may have written it."""
     try:
         return Screen.decode(_read(screen_path(folder, raw)), engine=engine, scrollback=scrollback)
     except CheckpointError:
@@ -120,7 +126,7 @@ def _read(path: Path) -> bytes:
 
 
 def write_checkpoint(folder: ConversationFolder, checkpoint: Checkpoint) -> None:
-    """Writes a checkpoint with a checksum: a flipped bit would spread to everything that is derived from there."""
+    """Writes a checkpoint with a checksum: a flipped bit would spread to everything that is derived from it."""
     body = msgspec.msgpack.encode(checkpoint)
     write_atomically(checkpoint_path(folder, checkpoint.state.raw), body + _checksum(body))
 
@@ -130,7 +136,7 @@ def _checksum(data: bytes) -> bytes:
 
 
 def dropped_bytes(folder: ConversationFolder) -> int:
-    """How many bytes at the beginning of the raw output retention has dropped, by the last checkpoint and since."""
+    """How many bytes at the beginning of the raw output retention has dropped: by the last checkpoint, and since."""
     checkpoint = next(filter(None, (read_checkpoint(folder, place) for place in checkpoint_places(folder))), None)
     known = checkpoint.gaps[-1].raw.end if checkpoint and checkpoint.gaps else 0
     journal, raw = GrowingFile(folder.journal), GrowingFile(folder.raw)
@@ -149,7 +155,7 @@ def drive(
 ) -> Iterator[Step]:
     """Feeds raw output up to `end`, each record at its place; `records` is emptied as they are applied.
 
-    `size` says how many bytes the next slice may have.
+    `size` returns how many bytes the next slice may have.
     """
     applied = 0
     while records or terminal.raw < end:
@@ -166,12 +172,12 @@ def drive(
         placed = records.popleft()
         step = terminal.record(placed.record)
         step.journal = applied = placed.end
-        if placed.record.t != "out":  # a time brings nothing about
+        if placed.record.t != "out":  # a time record changes nothing
             yield step
 
 
 def _light(data: bytes) -> bytes:
-    """The part of a slice that has not more sequences than an emulator takes in one turn."""
+    """The part of a slice with no more sequences than an emulator takes in one turn."""
     if data.count(b"\x1b") <= MAX_SEQUENCES:
         return data
     first_too_many = next(islice(_COSTLY.finditer(data), MAX_SEQUENCES, None), None)
@@ -179,7 +185,7 @@ def _light(data: bytes) -> bytes:
 
 
 def journal_records(journal: GrowingFile, start: int) -> Iterator[Placed]:
-    """The records that are there now, from an offset on, read piece by piece. A line may be longer than a piece."""
+    """The records of the journal from an offset on, read piece by piece. A line may be longer than a piece."""
     end, piece = journal.size, _JOURNAL_PIECE
     while start < end:
         records, behind = read_records(journal.read(start, min(start + piece, end)), start)
@@ -193,19 +199,19 @@ def journal_records(journal: GrowingFile, start: int) -> Iterator[Placed]:
 
 
 def records_up_to(journal: GrowingFile, start: int, raw_end: int) -> deque[Placed]:
-    """The records up to a length of the raw output, read hardly any further than that."""
+    """The records up to a length of the raw output. Hardly more than those is read."""
     return deque(takewhile(lambda placed: placed.record.at <= raw_end, journal_records(journal, start)))
 
 
 class Played(NamedTuple):
-    """A terminal that was derived again up to somewhere."""
+    """A terminal that was derived again up to some offset."""
 
     terminal: TerminalCore
     journal: int
 
 
 class Replay:
-    """A terminal of the past, with its screen. It is derived again without writing any log, and goes forward only."""
+    """A terminal of the past, with its screen. It is derived again without writing any log, and only moves forward."""
 
     def __init__(
         self,
@@ -217,7 +223,7 @@ class Replay:
         going_on: Played | None = None,
         engine: EngineName | None = None,
     ) -> None:
-        """From the last checkpoint at or before `start`, but none before `first`; or from where another one was."""
+        """Starts at the last checkpoint at or before `start` that is not before `first`; or where another one is."""
         self._folder = folder
         self._scrollback = scrollback
         self._engine = engine or engine_of(folder)
@@ -238,7 +244,7 @@ class Replay:
         return self._journal
 
     def take(self) -> Played:
-        """It is the caller's now."""
+        """Hands the terminal to the caller, who closes it."""
         self._taken = True
         return Played(self.terminal, self._journal)
 

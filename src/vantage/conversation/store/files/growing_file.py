@@ -21,7 +21,7 @@ class GrowingFile(LazyFile):
         self._check_kind(os.fstat(fd))
 
     def _check_kind(self, found: os.stat_result) -> None:
-        if not stat.S_ISREG(found.st_mode):  # a directory can be opened, and not be read
+        if not stat.S_ISREG(found.st_mode):  # a directory can be opened but not read
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self.path))
 
     def read(self, start: int, end: int) -> bytes:
@@ -41,15 +41,15 @@ class GrowingFile(LazyFile):
         writing.write_all(self._opened(), data, offset)
 
     def free(self, start: int, end: int) -> None:
-        """Gives the disk back the room of a part; offsets stay. Where the file system cannot, nothing happens."""
+        """Frees the disk space of a part; offsets do not change. Does nothing where the file system cannot."""
         with contextlib.suppress(OSError):
             punch_hole(self._opened(), start, end - start)
 
     @property
     def size(self) -> int:
-        """How long it is, without opening it."""
+        """Its length, without opening it."""
         try:
-            found = os.fstat(self._fd) if self._fd >= 0 else os.stat(self.path)  # noqa: PTH116 -- many a look
+            found = os.fstat(self._fd) if self._fd >= 0 else os.stat(self.path)  # noqa: PTH116 -- called often
         except FileNotFoundError:
             return 0
         self._check_kind(found)
@@ -59,7 +59,7 @@ class GrowingFile(LazyFile):
 def whole_lines(path: Path, start: int = 0, most: int = 1 << 18) -> list[bytes]:
     """Lines of a log from an offset on, about `most` bytes of them, for readers of a log that grows.
 
-    A line that is not finished is left for the next time.
+    An unfinished line is left for the next call.
     """
     file = GrowingFile(path)
     try:

@@ -18,7 +18,7 @@ from vantage.text.chunks import Lines
 _READ = 1 << 16
 _COUNTED = 1 << 20
 _EVERY = 256
-"""A line in so many has its place remembered."""
+"""The offset of one in so many lines is remembered."""
 
 _log = logging.getLogger(__name__)
 
@@ -32,13 +32,13 @@ class Log(LazyFile):
         """Bytes of a half-written last line that were cut off."""
         self.size = 0
         self._places = [0]
-        """Where the lines 1, 1 + 256, 1 + 512 … begin, as far as the log was read."""
+        """Offsets of the lines 1, 1 + 256, 1 + 512 …, as far as the log was read."""
         try:
             self.size = self._mended()
         except BaseException:
             self.close()
             raise
-        self._flags &= ~os.O_CREAT  # from now on it exists, or was removed by another program
+        self._flags &= ~os.O_CREAT  # it exists from now on, or another program has removed it
 
     def _check(self, fd: int) -> None:
         size = os.fstat(fd).st_size
@@ -60,14 +60,14 @@ class Log(LazyFile):
         return whole
 
     def cut(self, size: int) -> None:
-        """Drops the lines after an offset: they cannot be used, and are derived again."""
+        """Drops the lines after an offset, because they cannot be used. They are derived again."""
         _log.warning("%s: the last %d bytes cannot be used and are derived again", self.path, self.size - size)
         os.ftruncate(self._opened(), size)
         self.size = size
         self._places = [0]
 
     def append(self, lines: bytes) -> None:
-        """Appends whole lines, or none: half a line would corrupt the next one, and be seen by readers."""
+        """Appends whole lines, or none: half a line would corrupt the next one, and readers would see it."""
         fd = self._opened()
         try:
             writing.write_all(fd, lines, self.size)
@@ -77,7 +77,7 @@ class Log(LazyFile):
         self.size += len(lines)
 
     def lines(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-        """The lines from an offset on, each with the offset behind it."""
+        """The lines from an offset on, each with the offset after it."""
         end = self.size if end is None else end
         lines = Lines(start)
         at = start
@@ -95,7 +95,7 @@ class Log(LazyFile):
         return sum(os.pread(fd, _COUNTED, at).count(b"\n") for at in range(0, self.size, _COUNTED))
 
     def from_line(self, number: int) -> Iterator[bytes]:
-        """The lines from the one with a number on; the first is 1."""
+        """The lines from a number on; the first is 1."""
         while len(self._places) <= (number - 1) // _EVERY:
             at = self._places[-1]
             for counted, (end, _) in enumerate(self.lines(at), 1):

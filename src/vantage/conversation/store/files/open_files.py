@@ -12,13 +12,13 @@ from pathlib import Path
 from vantage.conversation.store.files.writing import PRIVATE_FILE
 
 IDLE_S = 2.0
-"""How long a file stays open that is not used: twice as long at most."""
+"""Seconds that an unused file stays open; twice as long at most."""
 
 
 class OpenFiles:
-    """The files of a home that are open: at most so many at once, and none that was idle for `IDLE_S`.
+    """The open files of a home: at most so many at once, and none that was unused for `IDLE_S`.
 
-    All of it happens in the event loop's thread: a file that another thread reads must not be one of these.
+    It belongs to the event loop's thread: a file that another thread reads must not be one of these.
     """
 
     def __init__(self, most: int) -> None:
@@ -95,10 +95,10 @@ class LazyFile:
         return self._fd
 
     def _check(self, fd: int) -> None:
-        """Raises when what was opened cannot be this file."""
+        """Raises when the opened file cannot be this one."""
 
     def close(self) -> None:
-        """Gives the descriptor back. The next read or write opens the file again."""
+        """Closes the descriptor. The next read or write opens the file again."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -28,7 +28,7 @@ def make_directory(path: Path) -> Path:
 
 
 def write_all(fd: int, data: bytes, offset: int) -> None:
-    """Writes all of it; raises Unavailable with the reason."""
+    """Writes all bytes; raises Unavailable with the reason."""
     try:
         written = os.pwrite(fd, data, offset)
         if written == len(data):

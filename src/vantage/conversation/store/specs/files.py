@@ -1,8 +1,8 @@
 """Render specs in files: `*.json`, each with one spec or several.
 
-A file holds a spec (the tool is called as the file is), `{"tool": name, "renderSpec": spec}`, or an object of specs by
-tool. Nothing raises: what cannot be used is reported with its path and every problem, and left out. Files called
-`*.sample.json` hold sample data for previews, and are no specs.
+A file holds a spec (the tool has the file's name), `{"tool": name, "renderSpec": spec}`, or an object of specs by tool.
+Nothing raises: an unusable spec is reported with its path and every problem, and left out. Files called `*.sample.json`
+hold sample data for previews, and no specs.
 """
 
 from collections.abc import Iterator
@@ -16,23 +16,23 @@ from vantage.timeline.calls import normal_name
 from vantage.timeline.specs.check import Problem, check_spec
 from vantage.timeline.specs.model import RenderSpec
 
-MOST_FILE = 4 * 1024 * 1024
-"""Bytes of a file that are read; more is no file of specs."""
+MAX_FILE = 4 * 1024 * 1024
+"""The most bytes of a file; a larger one holds no specs."""
 SAMPLE = ".sample.json"
 
 _FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(RenderSpec))
 _SCHEMA = "$schema"
-"""Editors are told by it which schema to use; it is no part of a spec."""
+"""The key that tells editors which schema to use; it is no part of a spec."""
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A spec in a file, or with no tool the file that could not be read."""
+    """A spec in a file; without a tool, the file that could not be read."""
 
     tool: str
     value: Json
     problems: list[Problem]
     place: str = ""
-    """Where in the file it stands: empty when it is the whole file."""
+    """Where in the file it is: empty when it is the whole file."""
 
     @property
     def refused(self) -> bool:
@@ -47,7 +47,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load_folder(path: Path | str) -> Loaded:
-    """The specs of a folder's files, in the order of their names. A folder that is not there has none."""
+    """The specs of a folder's files, in the order of their names. A missing folder has none."""
     try:
         files = spec_paths(Path(path))
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def holds_specs(name: str) -> bool:
 
 
 def read_specs(path: Path) -> list[Found]:
-    """Every spec in a file, with what is wrong or odd about it; there is at least one entry."""
+    """Every spec in a file, with its problems and oddities; there is at least one entry."""
     value, problem = read_json(path)
     if problem is not None:
         return [Found("", None, [problem])]
@@ -112,17 +112,17 @@ def read_specs(path: Path) -> list[Found]:
 
 
 def read_json(path: Path) -> tuple[Json, Problem | None]:
-    """What a file holds, or why it cannot be read."""
+    """A file's content, or why it cannot be read."""
     try:
-        if not path.is_file():  # a pipe would have us wait for its other end
+        if not path.is_file():  # opening a pipe would block until its other end is open
             what = "it is not a regular file" if path.exists() else "there is no such file"
             return None, Problem("unreadable", "", what)
         with path.open("rb") as stream:
-            data = stream.read(MOST_FILE + 1)
+            data = stream.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         return None, Problem("unreadable", "", _reason(error))
-    if len(data) > MOST_FILE:
-        return None, Problem("too_large", "", f"it has more than {MOST_FILE} bytes")
+    if len(data) > MAX_FILE:
+        return None, Problem("too_large", "", f"it has more than {MAX_FILE} bytes")
     try:
         return msgspec.json.decode(data.decode("utf-8-sig")), None
     except UnicodeDecodeError as error:

@@ -1,8 +1,8 @@
-"""The render specs of one home, in layers: those that were PUT, the files in `<home>/specs`, what is installed.
+"""The render specs of one home, in layers: those that were PUT, the files in `<home>/specs`, installed extensions.
 
 A layer that knows a tool hides the layers below it. Files are read again on `refresh`, which a feed calls before it
-takes in calls, so a saved file is used for the next call. A file that cannot be used is logged with every problem, and
-the last good specs of it stay in force until it is mended or removed. Homes share nothing but the built-in tools.
+folds calls, so a saved file is used for the next call. A file that cannot be used is logged with every problem, and its
+last good specs stay in force until it is mended or removed. Homes share nothing but the built-in tools.
 """
 
 import contextlib
@@ -28,12 +28,14 @@ from vantage.timeline.specs.registry import SpecRegistry, SpecSource
 from vantage.timeline.tools.registry import ToolRegistry
 
 _UNSETTLED_S = 0.1
-"""A file that changed so shortly before it was read is read again: another change may have left the same times."""
+"""Seconds. A file that changed so shortly before it was read is read again, because a later change may have left the
+same times.
+"""
 
 _log = logging.getLogger(__name__)
 
 Report = Callable[[str], object]
-"""Is told, a line each, what is wrong with a file: once for every change of it."""
+"""Reports what is wrong with a file, a line each: once for every change of it."""
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -47,24 +49,24 @@ class _File(msgspec.Struct, frozen=True):
     signature: tuple[int, int, int] | None
     """Modification time, size and inode when it was read; None: it is read again."""
     specs: dict[str, Json]
-    """tool → its spec; where the file's own cannot be used, the last one that could."""
+    """tool → its spec; if the file's own cannot be used, the last one that could."""
     problems: list[str]
 
 
 class SpecFolder:
-    """The specs of a folder's files, as they were on the last `refresh`."""
+    """The specs of a folder's files, as of the last `refresh`."""
 
     def __init__(self, path: Path, parent: SpecSource | None = None, report_to: Report = _log.warning) -> None:
         self.path = path
         self._report = report_to
         self._registry = SpecRegistry(parent)
         self._files: dict[str, _File] = {}
-        """Name → the file, as it was when it was last read."""
+        """Name → the file, as it was last read."""
         self._in_force: dict[str, Json] = {}
         self._duplicates: dict[str, list[str]] = {}
-        """Name → tools of the file that another one describes already."""
+        """Name → tools of the file that another file describes already."""
         self._unlisted = ""
-        """Why the folder cannot be read; empty when it can, or is not there."""
+        """Why the folder cannot be read; empty when it can be read or does not exist."""
         self._refreshing = threading.Lock()
 
     def find(self, tool: str, digest: str | None = None) -> RenderSpec | None:
@@ -104,7 +106,7 @@ class SpecFolder:
             self._apply()
 
     def _listed(self) -> dict[str, tuple[int, int, int]]:
-        """The files that should hold specs, and what tells one state of a file from another."""
+        """The files that should hold specs, and their modification times, sizes and inodes."""
         try:
             with os.scandir(self.path) as entries:
                 listed = {entry.name: _signature(entry) for entry in entries if holds_specs(entry.name)}
@@ -140,7 +142,7 @@ class SpecFolder:
         return _File(signature if settled else None, specs, problems)
 
     def _apply(self) -> None:
-        """The registry knows what the files say: of several that describe one tool, the first by name counts."""
+        """Gives the registry the files' specs. If several files describe one tool, the first by name counts."""
         in_force: dict[str, tuple[str, Json]] = {}
         self._duplicates = {}
         for name, file in self._files.items():
@@ -161,24 +163,24 @@ class SpecFolder:
 def _signature(entry: os.DirEntry[str]) -> tuple[int, int, int]:
     try:
         found = entry.stat()
-    except OSError:  # a link that leads nowhere, or a file that is just being replaced
+    except OSError:  # a link to nothing, or a file that is just being replaced
         return (0, 0, 0)
     return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 class HomeSpecs:
-    """What all conversations of a home know of tools. `tools` is what a timeline is given."""
+    """The tools that all conversations of a home know. `tools` is the registry that a timeline is given."""
 
     def __init__(self, home: Path, installed: ToolRegistry | None = None, report_to: Report = _log.warning) -> None:
         self._path = home / "tools.json"
         self._installed = installed or ToolRegistry()
         self.files = SpecFolder(home / "specs", self._installed.specs, report_to)
         self.registry = SpecRegistry(self.files)
-        """The specs that were PUT, above the files'."""
+        """The specs that were PUT. They take precedence over the files'."""
         self.tools = ToolRegistry(parent=self._installed, specs=self.registry)
 
     def load(self) -> None:
-        """Reads the files, and what was PUT before. Raises `Unavailable` when that cannot be read."""
+        """Reads the files, and the specs that were PUT before. Raises `Unavailable` when those cannot be read."""
         self.files.refresh()
         for tool, spec in self._read().items():
             self.registry.offer(tool, spec)

@@ -1,8 +1,8 @@
 """A conversation's `tools.jsonl`: the render specs that its calls are drawn with, each with its place in the log.
 
-It holds two kinds of lines: specs that were registered in the conversation, and for every tool that was called the spec
-that its home had then, or `null` where it had none. A new line is written when that has changed. So a call looks the
-same after a restart and in an export, whatever the home knows by then.
+It has two kinds of lines: specs that were registered in the conversation, and for every called tool the home's spec at
+that time, or `null` if it had none. A new line is written when that has changed. So a call looks the same after a
+restart and in an export, whatever specs the home has by then.
 """
 
 import logging
@@ -35,7 +35,7 @@ class SpecLog:
         return self._append(SpecSet(tool, spec, after))
 
     def record(self, events: Iterable[Event], after: int) -> list[SpecSet]:
-        """Writes with which of the home's specs the calls among these events are drawn, where that is new."""
+        """Writes which of the home's specs these events' calls are drawn with, if that has changed."""
         called = {normal_name(event.tool) for event in events if isinstance(event, ToolStart | ToolEnd) and event.tool}
         if not called:
             return []
@@ -51,7 +51,7 @@ class SpecLog:
         return new
 
     def read(self) -> list[SpecSet]:
-        """Every line, oldest first. A half-written last line is cut off."""
+        """Every line as text, oldest first. A half-written last line is cut off."""
         if self._path.exists():
             Log(self._path).close()
         return read_spec_log(self._path)
@@ -66,7 +66,7 @@ class SpecLog:
 
 
 def read_spec_log(path: Path) -> list[SpecSet]:
-    """Every line, oldest first. One that cannot be read is logged and left out: its calls are drawn without it."""
+    """Every line, oldest first. An unreadable one is logged and left out: its calls are drawn without a spec."""
     found: list[SpecSet] = []
     at = 0
     while lines := whole_lines(path, at):

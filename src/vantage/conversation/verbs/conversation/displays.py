@@ -57,7 +57,7 @@ class Instructions(Params, frozen=True):
 
 
 class Configured(Result):
-    """A display is as it was said to be."""
+    """A display in the words of the client."""
 
     warnings: Annotated[tuple[str, ...], Meta(description="Fields of the presentation that mean nothing here")] = ()
 

@@ -10,7 +10,7 @@ from vantage.events import ClientConfig, Event, decode_event, event_to_dict
 from vantage.presentation import warnings_about
 
 MAX_EVENTS = 10_000
-"""That are read or written at once."""
+"""How many events are read or written at once."""
 
 
 class Append(Params, frozen=True):

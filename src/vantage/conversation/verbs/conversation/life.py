@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vantage.conversation.store.conversation_folder import Settings
 
 SECRETS = ("VANTAGE_TOKEN",)
-"""Variables that no shell is given."""
+"""Variables that no shell gets."""
 
 
 class Create(Params, frozen=True):
@@ -44,7 +44,7 @@ class Change(Params, frozen=True):
 
 
 class Description(Result):
-    """A conversation, seen from outside."""
+    """A conversation, for clients."""
 
     id: Annotated[str, Meta(description="Its id")]
     name: Annotated[str, Meta(description="What people call it")]
@@ -164,7 +164,7 @@ def described(target: Target) -> Description:
 
 
 def _listed(home: Home, settings: "Settings") -> Description:
-    """A conversation as a list has it: one that is not open is not opened for it."""
+    """A conversation in a list: one that is not open is not opened for it."""
     description = _kept(home, settings)
     conversation = home.manager.opened(settings.id)
     if conversation is not None:
@@ -173,7 +173,7 @@ def _listed(home: Home, settings: "Settings") -> Description:
 
 
 def _kept(home: Home, settings: "Settings") -> Description:
-    """What the files say."""
+    """The description from the files."""
     folder = home.manager.folder(settings.id)
     description = Description(
         id=settings.id,
@@ -198,7 +198,7 @@ def _kept(home: Home, settings: "Settings") -> Description:
 
 
 def _add_live(description: Description, target: Target) -> None:
-    """What the conversation does now."""
+    """The state of the conversation now."""
     conversation, live = target.conversation, target.conversation.live
     if live.alive:
         busy = live.state.phase in ("sent", "running")

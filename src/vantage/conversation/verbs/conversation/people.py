@@ -15,7 +15,7 @@ from vantage.errors import Invalid
 
 
 class TypeInput(Params, frozen=True):
-    """What a person types who has the keyboard."""
+    """Types for the person who has the keyboard."""
 
     client_id: ClientId
     owner: Annotated[

@@ -1,4 +1,4 @@
-"""What the verbs of a conversation and of the home are asked of."""
+"""What the verbs of a conversation and of the home get as their target."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

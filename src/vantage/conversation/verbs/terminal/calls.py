@@ -1,11 +1,12 @@
 """Calls with an id, which may be sent again: after a restart of the server, or twice at once. Nothing is done twice.
 
 A caller gives a call its own id (`call_id`), and sends it again with the same id when no answer came. While the call
-runs here, both get the answer of the one execution (`RunningCalls`). After a restart the verb asks what is known of it:
-the id of a command is in the journal and in its block; the ids of inputs are known to the PTY host, which outlives the
-server. Where neither knows, and something may have been done, the call is answered with `Interrupted`.
+runs in this process, both callers get the result of the one execution (`RunningCalls`). After a restart the verb looks
+up what is known of it: the id of a command is in the journal and in its block; the ids of inputs are known to the PTY
+host, which outlives the server. If neither knows the id, and something may have been done, the answer is `Interrupted`.
 
-The verb that runs reads its call with `current`: the call is no parameter, since no verb is asked for anything by it.
+The running verb reads its call with `current`: the call is not among the parameters, because it does not change what a
+verb does.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ R = TypeVar("R")
 
 
 class Call(Params, frozen=True):
-    """Which call it is. These fields stand beside those of a verb."""
+    """The identity of a call. Its fields are sent beside those of a verb."""
 
     call_id: Annotated[str, Meta(min_length=8, max_length=100, pattern=r"^[\w.:-]+\Z")]
     call_age_ms: Annotated[int, Meta(ge=0)] | None = None
@@ -60,18 +61,18 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 def current() -> Call | None:
-    """The call that the running verb does."""
+    """The call that the running verb executes."""
     return _current.get()
 
 
 def repeated() -> bool:
-    """Whether the running verb does a call that was sent before."""
+    """Whether the call of the running verb was sent before."""
     call = current()
     return call is not None and call.repeated
 
 
 def take_call(fields: dict[str, Any]) -> Call | None:
-    """Takes the fields of a call out of those of a verb."""
+    """Takes the call's fields out of the verb's fields."""
     given = {name: fields.pop(name) for name in Call.__struct_fields__ if name in fields}
     return read_params(Call, given)[0] if given.get("call_id") is not None else None
 
@@ -84,9 +85,9 @@ def interrupted() -> Interrupted:
 
 
 async def typed_earlier(terminal: "PtyTerminal") -> Earlier | None:
-    """What is known of the input of this call; None if nothing of it was written.
+    """The state of this call's input in the host; None if nothing of it was written.
 
-    Raises `Interrupted` for a repeated call if the shell that it was for is gone or its host does not remember calls.
+    Raises `Interrupted` for a repeated call if its shell is gone or its host does not remember calls.
     """
     if (call := current()) is None:
         return None
@@ -127,7 +128,7 @@ def _check_known(call: Call, said: dict[str, Any] | None) -> None:
 
 
 async def keep(terminal: "PtyTerminal", **facts: Any) -> None:
-    """Keeps other facts with this call."""
+    """Replaces the facts that are kept with this call."""
     if (call := current()) is not None:
         with contextlib.suppress(Unavailable):
             await _remember(terminal, call, facts, replace=True)
@@ -136,7 +137,7 @@ async def keep(terminal: "PtyTerminal", **facts: Any) -> None:
 async def _remember(
     terminal: "PtyTerminal", call: Call, facts: Mapping[str, Any] | None = None, **how: bool
 ) -> dict[str, Any] | None:
-    """What the host knows of a call; None for a host of an earlier version, which remembers none."""
+    """The host's record of a call; None for a host of an earlier version, which keeps none."""
     if not (await terminal.live.link.host()).remembers:
         return None
     kept = {"facts": facts} if facts is not None else {}
@@ -153,13 +154,13 @@ class _Running:
 
 
 class RunningCalls:
-    """The calls of one terminal that run now."""
+    """The running calls of one terminal."""
 
     def __init__(self) -> None:
         self._running: dict[str, _Running] = {}
 
     async def run(self, call: Call | None, asked: object, act: Callable[[], Awaitable[R]]) -> R:
-        """Does `act` once for all callers of the same call; `asked` is what they ask for, and must be the same.
+        """Runs `act` once for all callers of the same call; `asked` is the request, which must be the same.
 
         It is cancelled when its last caller is.
         """

@@ -15,23 +15,23 @@ from vantage.errors import Do, Unavailable
 from vantage.ptyhost import processes, protocol
 
 STEP_TIMEOUT_S = 2.0
-"""How long each way of ending a program gets before the next, stronger one."""
+"""Seconds that each way of ending a program gets before the next, stronger one."""
 REPL_TIMEOUT_S = 5.0
-"""The same for a shell or REPL, which saves its history and runs its exit hooks after the quit word."""
+"""Seconds for a shell or REPL, which saves its history and runs its exit hooks after the quit word."""
 
 
 @verb("End what runs, politely first.", destructive=True)
 async def end_session(terminal: PtyTerminal, params: EndSession) -> Ended:
     """Ends an interactive program or a running command, and says how it ended.
 
-    A question is never answered: words are typed only where `leaving` is certain. The way out gets harder step by step.
+    A question is never answered: words are typed only where `leaving` is certain. The ways get stronger step by step.
     """
     live = terminal.live
     terminal.keyboard.check()
     await live.join_host()
     block_id = terminal.block_of(params.session_id) if params.session_id else _running(terminal)
     if live.alive or calls.repeated():
-        # What was to end when the call was first sent: something else may run now.
+        # The program that was to end when the call was first sent: another one may run now.
         begun = await calls.begun_with(terminal, certain=live.alive and not params.session_id, block=block_id)
         block_id = begun["block"]
         if "how" in begun and terminal.has_ended(block_id):
@@ -52,7 +52,7 @@ async def _end(terminal: PtyTerminal, block_id: str, *, force: bool) -> Ended:
     live = terminal.live
 
     async def ends(timeout_s: float = STEP_TIMEOUT_S, at_prompt: Running | None = None) -> bool:
-        """Whether it ends in time. A program that shows its prompt, or waits for input again, is not waited for."""
+        """Whether it ends in time. Stops waiting when the program shows its prompt, or waits for input again."""
         await live.input_watch.until(partial(_may_be_left, terminal, block_id, at_prompt), timeout_s)
         return terminal.has_ended(block_id)
 
@@ -81,7 +81,7 @@ def _running(terminal: PtyTerminal) -> str | None:
 
 
 async def _foreground(terminal: PtyTerminal) -> Running | None:
-    """What has the terminal now, if words may be typed into it at all."""
+    """The program that has the terminal, if words may be typed into it at all."""
     live = terminal.live
     sample = await live.sampler.look()
     pid, screen = sample.foreground_pid, live.terminal.screen
@@ -122,7 +122,7 @@ async def _interrupt(terminal: PtyTerminal, _: Running | None) -> str:
 
 
 async def _interrupt_again(terminal: PtyTerminal, running: Running | None) -> str | None:
-    """For a line editor: readline keeps a Ctrl-C that comes just before it reads until the next key."""
+    """A key for the line editor: readline holds back a Ctrl-C that comes just before it reads, until the next key."""
     if running is None or not has_prompt(running):
         return None
     return await _interrupt(terminal, running)
@@ -142,12 +142,15 @@ _WAYS: tuple[tuple[str, Callable[[PtyTerminal, Running | None], Awaitable[str | 
     ("exit", _leave),
     ("terminate", _terminate),
 )
-"""How, and what does it: returns the words that were typed, None when nothing was done. The weakest first; a shell that
-was in the middle of a line, or a REPL that computed, is back at its prompt after the interrupt."""
+"""Ways to end a program, the weakest first: a name, and what does it.
+
+The function returns the words that were typed, or None when nothing was done. A shell that was in the middle of a line,
+or a REPL that computed, is back at its prompt after the interrupt.
+"""
 
 
 async def _signal(terminal: PtyTerminal, name: str) -> None:
-    """To the foreground process group, which may end at this very moment."""
+    """Signals the foreground process group, which may end at this very moment."""
     with contextlib.suppress(Unavailable):
         await terminal.live.ask("signal", signal=name, to="foreground")
 

@@ -1,7 +1,7 @@
-"""Input that comes while the shell does not read keys: it is held until the prompt, for a bounded time.
+"""Holds input that comes while the shell does not read keys: until the prompt, for a bounded time.
 
-Before the line editor is ready the tty would eat a Ctrl-D and echo the rest twice. The time is counted for each prompt,
-not for each input. A Ctrl-C drops what is held.
+Before the line editor is ready, the tty would swallow a Ctrl-D and echo the rest twice. The time is counted for each
+prompt, not for each input. A Ctrl-C drops held input.
 """
 
 import time
@@ -26,7 +26,7 @@ class HeldInput:
         self._prompts = prompts
         self._interrupts = 0
         self._until: tuple[Prompt, float] | None = None
-        """The prompt whose successor input was last held for, and until when."""
+        """The prompt after which input was last held, and until when."""
 
     @property
     def holds(self) -> tuple[Prompt, float] | None:
@@ -34,7 +34,7 @@ class HeldInput:
 
     @property
     def interrupts(self) -> int:
-        """How many there were: input that began before the last one is dropped."""
+        """The number of interrupts: input that began before the last one is dropped."""
         return self._interrupts
 
     def interrupted(self) -> None:
@@ -46,9 +46,9 @@ class HeldInput:
         self._live.waiters.wake()
 
     async def hold(self, typed: bytes, interrupts: int) -> str:
-        """Until the shell reads keys. Returns the note for the caller when the prompt did not come in time.
+        """Waits until the shell reads keys. Returns a note for the caller when the prompt did not come in time.
 
-        `interrupts` is the count when the input came: a higher one drops it.
+        `interrupts` is the count when the input came: a higher count drops it.
         """
         if not self._between_prompts(typed):
             return ""
@@ -72,7 +72,7 @@ class HeldInput:
     def _between_prompts(self, typed: bytes) -> bool:
         """Whether the shell does not read keys yet. A Ctrl-D after a line belongs to the command that the line starts.
 
-        In sh, which has no line editor, the host holds a Ctrl-D until the line before it was read.
+        sh has no line editor: there the host holds a Ctrl-D until the line before it was read.
         """
         state = self._live.state
         if state.phase in ("starting", "prompting"):

@@ -34,10 +34,10 @@ ESCAPE_S = 0.1
 """Between an Escape and the next key: a program that gets both at once takes them for Alt with that key."""
 ENTER = b"\r"
 ENTER_S = 0.15
-"""Between a text and its Enter, where it matters: Codex waits about 120 ms to see whether a paste goes on."""
+"""Seconds between a text and its Enter for programs that detect pastes: Codex waits about 120 ms for more of one."""
 INTERRUPT = b"\x03"
 AT_SECRET_PROMPTS = frozenset({("c", CONTROL), ("d", CONTROL), ("Enter", 0)})
-"""Keys that type nothing of a secret: they leave its prompt, or answer it with what was typed before."""
+"""Keys that add nothing to a secret: they leave its prompt, or submit what was typed before."""
 
 
 class Typing(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,13 +49,13 @@ class Typing(msgspec.Struct, frozen=True, kw_only=True):
     hold: bool = True
     """False: input that would have to wait for a prompt is dropped, since a Ctrl-C follows it."""
     check: str = "open"
-    """What the host looks at before it writes: `open` refuses while a program asks for a secret."""
+    """The condition that the host checks before it writes: `open` refuses while a program asks for a secret."""
     pause: float = KEY_S
     """Seconds between two pieces: tmux takes keys that come within a millisecond for a paste."""
     earlier: calls.Earlier | None = None
-    """What was typed of it when the same call was sent before."""
+    """How much of it was typed when the same call was sent before."""
     facts: dict[str, Any] = {}
-    """What the host keeps with the call, for the answer when the call is sent again."""
+    """The facts that the host keeps with the call, for the answer when the call is sent again."""
 
 
 @verb("Type text into the program that runs, or at the prompt.")
@@ -145,7 +145,7 @@ async def mouse(terminal: PtyTerminal, params: Mouse) -> Clicked:
 async def type_text(terminal: PtyTerminal, text: str, how: Typing, *, paste: bool = False) -> Cursor:
     """Types a text, whose line ends are Enter, as on a keyboard.
 
-    A program that asked for bracketed pastes may take text and Enter that come at once for a paste: there the last
+    A program that enabled bracketed pastes may take text and Enter that come at once for a paste: for it, the last
     Enter is a piece of its own.
     """
     data = text.replace("\r\n", "\r").replace("\n", "\r").encode()
@@ -156,7 +156,7 @@ async def type_text(terminal: PtyTerminal, text: str, how: Typing, *, paste: boo
 
 
 async def type_bytes(terminal: PtyTerminal, data: bytes, how: Typing, *, paste: bool = False) -> Cursor:
-    """Types bytes as they are; `paste` brackets them where the program asked for that."""
+    """Types bytes unchanged; `paste` brackets them if the program has enabled that."""
     _check_size(data)
     screen = terminal.live.terminal.screen
     if paste and screen is not None:
@@ -178,13 +178,13 @@ def _check_size(data: bytes) -> None:
 
 
 def _watches_for_pastes(terminal: PtyTerminal) -> bool:
-    """Whether a program runs that tells pastes from what is typed."""
+    """Whether the running program tells pastes from typed text."""
     screen = terminal.live.terminal.screen
     return screen is not None and screen.modes.bracketed_paste and not terminal.prompts.at_prompt
 
 
 async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -> Cursor:
-    """Writes input in pieces, when the shell can read it; what is a secret is checked and remembered."""
+    """Writes input in pieces, once the shell can read it; a secret is checked and remembered."""
     live, prompts, held, secrets = terminal.live, terminal.prompts, terminal.held, terminal.secrets
     interrupts = held.interrupts if how.hold else -1
     if how.earlier is not None:
@@ -220,7 +220,7 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
 
 
 async def _write_rest(terminal: PtyTerminal, pieces: list[bytes], how: Typing, earlier: calls.Earlier) -> Cursor:
-    """What was not written of a call when it was sent before. The host writes nothing twice."""
+    """The part of a call's input that was not written when it was sent before. The host writes nothing twice."""
     cursor: int = earlier.facts["cursor"]
     terminal.input_known(b"" if how.secret else b"".join(pieces), cursor)
     if not earlier.complete or earlier.why:
@@ -241,7 +241,7 @@ async def _check_input(terminal: PtyTerminal, how: Typing) -> None:
 async def _write(
     terminal: PtyTerminal, pieces: list[bytes], check: str, pause: float, facts: dict[str, Any] | None = None
 ) -> str:
-    """One piece after the other, as keys come from a keyboard. Returns a note if no program read a Ctrl-D."""
+    """Writes one piece after the other, as keys come from a keyboard. Returns a note if no program read a Ctrl-D."""
     written, size, note = 0, sum(map(len, pieces)), ""
     fields: dict[str, int] = {"seen": terminal.live.terminal.raw} if check == "secret" else {}
     for number, piece in enumerate(pieces):
@@ -261,7 +261,7 @@ async def _write(
 
 
 def _once(at: int, end: int, size: int, facts: dict[str, Any] | None) -> dict[str, Any]:
-    """Which part of the running call an input is: the host writes it once. Empty if the call has no id."""
+    """Which part of the running call an input is, so that the host writes it once. Empty if the call has no id."""
     call = calls.current()
     return {"call": {"id": call.call_id, "at": at, "end": end, "size": size, "facts": facts}} if call else {}
 

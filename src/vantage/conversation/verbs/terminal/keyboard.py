@@ -7,7 +7,7 @@ AGENT = "agent"
 
 
 def person(client: str) -> str:
-    """The holder's name for a client's keyboard."""
+    """The name under which a client holds the keyboard."""
     return f"client:{client}"
 
 
@@ -26,7 +26,7 @@ class Keyboard:
         raise KeyboardTaken(message, do=[Do("take_keyboard", "takes it")], facts=facts)
 
     def take(self, client: str) -> None:
-        """A person types from now on."""
+        """Gives the keyboard to a person."""
         if self.holder not in (AGENT, person(client)):
             raise KeyboardTaken(
                 f"{self.holder} has the keyboard", hint="it must be given back first", facts={"keyboard": self.holder}
@@ -34,7 +34,7 @@ class Keyboard:
         self.holder = person(client)
 
     def release(self, client: str) -> bool:
-        """The agent types again, if this client had the keyboard. Returns whether it had."""
+        """Gives the keyboard back to the agent, if this client has it. Returns whether it had."""
         had = self.holder == person(client)
         if had:
             self.holder = AGENT

@@ -1,9 +1,9 @@
-"""What a person would type to leave a program, where it is certain that the program takes it for that.
+"""What a person would type to leave a program, if it is certain that the program understands it as that.
 
-A word that ends a shell answers a script's question, and Ctrl-D takes its default. So the quit word is typed only at
-the prompt of an interactive shell or REPL: its arguments name no script or command, and the line before the cursor is
-its prompt. The quit keys of full-screen programs are pressed only where our shell itself started the program: an
-editor that another program started (`git commit`) would give that program its answer.
+A word that ends a shell would answer a script's question, and Ctrl-D would accept its default. So the quit word is
+typed only at the prompt of an interactive shell or REPL: its arguments name no script or command, and the line before
+the cursor is its prompt. The quit keys of full-screen programs are pressed only if our shell itself started the
+program: an editor that another program started (`git commit`) would hand that program its result.
 """
 
 import re
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 class Running(NamedTuple):
-    """What has the terminal."""
+    """The program that has the terminal."""
 
     arguments: Sequence[str]
     line: str
@@ -31,21 +31,25 @@ class Running(NamedTuple):
 class Leave(NamedTuple):
     keys: bytes
     words: str
-    """What is typed, in words."""
+    """The typed text, in words."""
 
 
 class _Prompt(NamedTuple):
     leave: Leave
     line: re.Pattern[str]
     operands: int = 0
-    """How many arguments that are no options it may have: `sqlite3` and `gdb` take a file and ask all the same."""
+    """How many arguments other than options the program may have and still be interactive: `sqlite3` and `gdb` take a
+    file.
+    """
 
 
 _EXIT, _QUIT, _END = Leave(b"exit\r", "exit"), Leave(b"quit\r", "quit"), Leave(b"\x04", "Ctrl-D")
 _SQL = Leave(b"\\q\r", "\\q")
 _Q = Leave(b"q", "q")
 _ANY = re.compile(r"[$#%❯➜»λ]\s?$|\S.*>\s?$")
-"""The end of a shell's prompt. Questions end in a colon, a question mark or a bracket; `> ` alone asks for more."""
+"""The end of a shell's prompt. Questions end in a colon, a question mark or a bracket; `> ` alone asks for more
+lines.
+"""
 _ARROW = re.compile(r">\s?$")
 
 _SHELLS = ("bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "tcsh", "csh", "nu", "pwsh")
@@ -71,7 +75,7 @@ _ALLOWED = frozenset((
     *("-i", "-l", "-il", "-li", "-q", "-f", "-u", "-B", "-I", "-s", "-N", "-nx", "--args", "--quiet"),
     *("--login", "--norc", "--noprofile", "--posix", "--private", "--no-config"),
 ))  # fmt: skip
-"""Options that leave a program interactive. With any other one it is not certain."""
+"""Options that leave a program interactive. With any other option that is not certain."""
 _SCREENS: dict[str, Leave] = {
     **dict.fromkeys(("less", "more", "most", "man", "top", "htop", "btop", "tig"), _Q),
     **dict.fromkeys(
@@ -83,7 +87,7 @@ _SCREENS: dict[str, Leave] = {
 
 
 def leave(running: Running) -> Leave | None:
-    """What ends this program, or nothing where it might be taken for something else."""
+    """What ends this program; None if it might be understood as something else."""
     if running.full_screen:
         return _known(_SCREENS, running.name) if running.started_by_shell else None
     prompt = _prompt(running)
@@ -105,5 +109,5 @@ def _prompt(running: Running) -> _Prompt | None:
 
 
 def _known(table: dict[str, Value], name: str) -> Value | None:
-    """`python3.11` is known as `python3`."""
+    """The name in the tables: `python3` for `python3.11`."""
     return table.get(name) or table.get(name.split(".", 1)[0])

@@ -24,7 +24,7 @@ from vantage.terminal.screen.frames import ScreenSnapshot
 from vantage.terminal.screen.transcript import LEAVES
 
 LEFT_WITHIN = 1 << 18
-"""Bytes before a block's end in which that is looked for."""
+"""In how many bytes before a block's end that is searched for."""
 
 
 @verb("What the terminal does now.", reads=True)
@@ -59,9 +59,10 @@ async def status(terminal: PtyTerminal, _: NoParams) -> Status:
 
 
 async def _foreground_cwd(live: LiveTerminal, sample: Sample) -> str:
-    """The directory of the program in the foreground. The shell's own name of it is kept: `$PWD` may be a link's path.
+    """The directory of the program in the foreground.
 
-    `state.cwd` is the shell's directory as of its last mark; a command that runs may have left it.
+    The shell's own path for it is kept: `$PWD` may be a link's path. `state.cwd` is the shell's directory as of its
+    last mark; a running command may have changed to another.
     """
     shell = live.state.cwd or live.settings.cwd
     if live.state.block is None or sample.cwd is None or sample.cwd == shell:
@@ -89,7 +90,7 @@ async def read_raw(terminal: PtyTerminal, params: ReadRaw) -> RawRead:
 
 @verb("The output as plain text from a cursor on.", reads=True)
 async def read_spool(terminal: PtyTerminal, params: ReadSpool) -> SpoolRead:
-    """Output as plain text from a cursor on, carriage returns and all."""
+    """Output as plain text from a cursor on, with carriage returns."""
     live = terminal.live
     await live.refresh()
     start, end = terminal.valid_cursor(params.from_cursor), live.terminal.cursor
@@ -151,7 +152,7 @@ async def search(terminal: PtyTerminal, params: SearchOutput) -> Hits:
 
 
 async def alternate_screen(terminal: PtyTerminal, block: Block, limit: int) -> SeenScreen:
-    """What a program that drew on the alternate screen showed last: now, or before it left it."""
+    """The last picture of a program that drew on the alternate screen: the present one, or the one before it left."""
     live, screen = terminal.live, terminal.live.terminal.screen
     if block.running and screen is not None and screen.alt_screen:
         return seen_screen(ScreenSnapshot.of(screen, 0, styled=True), limit)
@@ -161,7 +162,7 @@ async def alternate_screen(terminal: PtyTerminal, block: Block, limit: int) -> S
 
 
 def so_far(terminal: PtyTerminal, block: Block) -> Block:
-    """A block that runs, with the place where its output ends now."""
+    """A running block with the present end of its output."""
     if not block.running:
         return block
     core = terminal.live.terminal
@@ -170,7 +171,7 @@ def so_far(terminal: PtyTerminal, block: Block) -> Block:
 
 
 async def output_of(terminal: PtyTerminal, block: Block, limit: int, part: Part) -> Reading:
-    """A block's output, without what retention dropped of it. What must be drawn is drawn in a thread."""
+    """A block's output, without what retention dropped. Output that must be drawn is drawn in a thread."""
     derivation = terminal.live.derivation
     first = derivation.dropped.spool.end
     if block.spool.start >= first:

@@ -45,7 +45,7 @@ async def excerpt(live: LiveTerminal, block: Block, needle: Needle, *, context: 
 
 
 def _span(live: LiveTerminal, block: Block) -> ByteRange:
-    """Where a block's output is, without what retention dropped of it."""
+    """The range of a block's output, without what retention dropped."""
     end = live.terminal.cursor if block.running else block.spool.end
     return ByteRange(max(block.spool.start, live.derivation.dropped.spool.end), end)
 

@@ -1,4 +1,6 @@
-"""What the verbs of a terminal take. A description and a limit stand here once, for every face."""
+"""The parameters of a terminal's verbs. Each description and limit is written once, here, for HTTP, MCP, Python and the
+CLI.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -35,7 +37,7 @@ Rows = Annotated[int, Meta(ge=MIN_ROWS, le=MAX_ROWS, description="Rows of the te
 
 
 class Turn(Params, frozen=True, kw_only=True):
-    """A verb that types or starts something can wait for what comes of it, in the same call."""
+    """The fields of verbs that type or start something and can wait for what comes of it, in the same call."""
 
     wait_for: Annotated[
         str | dict[str, Any] | None,

@@ -1,4 +1,4 @@
-"""What was typed at which prompt: lines whose command has not begun, and interrupts that are not yet answered.
+"""What was typed at which prompt: lines whose command has not begun, and interrupts that are not answered yet.
 
 Each shell counts its own prompts, so a prompt is named by shell and number. A line typed at a prompt is taken when the
 shell runs it or shows another prompt; an interrupt is taken when the shell shows another prompt.
@@ -13,13 +13,13 @@ from vantage.conversation.live.terminal import LiveTerminal
 from vantage.ptyhost import processes, shells
 
 LINE_TIMEOUT_S = 2.0
-"""How long a line that was typed may take to begin."""
+"""Seconds that a typed line may take to begin."""
 INTERRUPT_S = 1.0
 INTERRUPT_TRIES = 3
-"""How long a shell gets to show a prompt after an interrupt, and how often it is interrupted again."""
+"""Seconds that a shell gets to show a prompt after an interrupt, and between repeated interrupts."""
 INTERRUPTED = 128 + 2
 LATE_MS = 500
-"""A command that ends by itself before its Ctrl-C, or so soon after it, may not have got it."""
+"""A command that ends by itself before its Ctrl-C, or this soon after it, may not have got it."""
 EDITOR_S = 0.5
 """How long input waits for a shell whose line editor has the terminal: a builtin may read keys too (`read -n 1`)."""
 START_MS, HANDOVER_S = 2000, 0.2
@@ -36,9 +36,9 @@ class Prompts:
     def __init__(self, live: LiveTerminal) -> None:
         self._live = live
         self._entered: Prompt | None = None
-        """The prompt at which a line was typed last: what the shell says next is about that line."""
+        """The prompt at which a line was typed last: the shell's next mark is about that line."""
         self._interrupted: Prompt | None = None
-        """The prompt when the shell was interrupted: it may lose input until it shows another one."""
+        """The prompt at which the shell was interrupted: it may lose input until it shows another one."""
         self._interrupt_sent: float | None = None
         """When the last Ctrl-C was sent, in ms, if a command ran then or was about to."""
         self._editor_left_at: Prompt | None = None
@@ -93,7 +93,7 @@ class Prompts:
             await asyncio.sleep(KEY_S)
 
     async def line_taken(self) -> None:
-        """Until the shell has begun the line that was typed last, and has answered an interrupt."""
+        """Waits until the shell has begun the last typed line, and has answered an interrupt."""
         await self._live.waiters.until(lambda: not self.line_pending, LINE_TIMEOUT_S)
         self._entered = None
         await self.interrupt_taken()
@@ -131,7 +131,7 @@ class Prompts:
         return not self.at_prompt
 
     def _interrupt_was_late(self) -> bool:
-        """Whether the command that was to be interrupted ended by itself: then its prompt gets the interrupt."""
+        """Whether the command that was to be interrupted has ended by itself: then its prompt gets the interrupt."""
         sent, self._interrupt_sent = self._interrupt_sent, None
         if sent is None or self._live.state.last_exit_code == INTERRUPTED:
             return False

@@ -1,6 +1,6 @@
-"""A conversation's terminal as its verbs use it: the live terminal, and what is remembered from one call to the next.
+"""A conversation's terminal as its verbs use it: the live terminal, and the state between one call and the next.
 
-Each of these objects knows one thing and can be tested alone. A verb takes this class and its parameters.
+Each of these objects keeps one fact and can be tested alone. A verb takes this class and its parameters.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from vantage.terminal.screen.screen import Screen
 TAIL_BYTES = 16 * 1024
 MAX_PLACES = 64
 LINE_BYTES = 4096
-"""Where the line begins that the cursor is on, at most so far back."""
+"""How far back the beginning of the cursor's line is searched for."""
 
 
 class PtyTerminal:
@@ -39,16 +39,16 @@ class PtyTerminal:
         self._places: dict[int, int] = {}
         """Cursors that calls returned, and how long the raw output was then."""
         self.command_line = ""
-        """How the screen shows the last command that was given: the prompt, and the command behind it."""
+        """How the screen shows the last given command: the prompt, and the command after it."""
         self.starting = False
-        """A command is on its way into the shell."""
+        """A command is being given to the shell."""
 
     @property
     def id(self) -> str:
         return self.live.id
 
     def screen(self) -> Screen:
-        """The screen as it is now. It is the live one: look at it, do not feed it."""
+        """The screen as it is now. It is the live one: read it, do not feed it."""
         screen = self.live.terminal.screen
         if screen is None:
             raise Unavailable("the screen is being drawn anew from the output", hint="try again in a moment")
@@ -60,7 +60,7 @@ class PtyTerminal:
         return tail(self.live.read_spool(max(end - TAIL_BYTES, 0), end), lines)
 
     def note_place(self, cursor: int, raw: int) -> None:
-        """Remembers where in the raw output a cursor is: what is new since then may have to be drawn."""
+        """Remembers where in the raw output a cursor is: output after it may have to be drawn."""
         self._places.pop(cursor, None)
         self._places[cursor] = raw
         if len(self._places) > MAX_PLACES:
@@ -70,7 +70,7 @@ class PtyTerminal:
         return self._places.get(cursor)
 
     def valid_cursor(self, cursor: int) -> int:
-        """A cursor into what the spool has, or an error."""
+        """The cursor, if the spool has what comes after it; else an error."""
         end = self.live.terminal.cursor
         if cursor > end:
             raise InputError(
@@ -82,29 +82,29 @@ class PtyTerminal:
         return cursor
 
     def input_written(self, data: bytes) -> None:
-        """Notes what is typed now. What was typed at the same cursor before it has not been echoed yet."""
+        """Notes what is typed now. Input that was typed at the same cursor before has not been echoed yet."""
         end = self.live.terminal.cursor
         self.note_place(end, self.live.terminal.raw)
         self._input = (self._input + data if self.typed is not None and self.typed.cursor == end else data)[:MAX_INPUT]
         self.typed = typed_input(self._input, end, self.live.read_spool(max(end - LINE_BYTES, 0), end))
 
     def input_known(self, data: bytes, cursor: int) -> None:
-        """Notes what an earlier process typed at a cursor."""
+        """Restores what an earlier process typed at a cursor."""
         before = self.live.read_spool(max(cursor - LINE_BYTES, 0), cursor)
         self._input, self.typed = data[:MAX_INPUT], typed_input(data, cursor, before)
 
     def typed_at(self, cursor: int) -> dict[str, Any] | None:
-        """The last input as it is kept for the next process, if it was typed at this cursor and is short."""
+        """The last input in the form for the next process, if it was typed at this cursor and is short."""
         known = self.typed is not None and self.typed.cursor == cursor and len(self._input) <= LINE_BYTES
         return msgspec.to_builtins(self.typed) if known else None
 
     def typed_before(self, typed: dict[str, Any] | None) -> None:
-        """Takes what `typed_at` gave an earlier process."""
+        """Restores the value that `typed_at` returned in an earlier process."""
         if typed is not None and self.typed is None:
             self.typed = msgspec.convert(typed, Typed)
 
     def echo_at(self, cursor: int) -> EchoFilter | None:
-        """What covers the echo of the last input in a wait from this cursor on, if the cursor is that input's."""
+        """Covers the echo of the last input in a wait from this cursor, if the cursor is that input's."""
         if self.typed is None or self.typed.cursor != cursor:
             return None
         return EchoFilter(self.live.read_spool, self.typed)
@@ -118,7 +118,7 @@ class PtyTerminal:
         return block_id
 
     def check_session(self, session_id: str | None) -> None:
-        """Raises unless this session runs now; without an id everything is right."""
+        """Raises unless this session runs now; without an id it never raises."""
         active = self.live.state.block
         if session_id is None or (active is not None and active.session_id == session_id):
             return

@@ -1,4 +1,4 @@
-"""What the verbs of a terminal return: values with named fields, that read as attributes and as keys alike."""
+"""The results of a terminal's verbs: values with named fields, readable as attributes and as keys."""
 
 from base64 import b64decode
 from typing import Annotated, Any, Protocol

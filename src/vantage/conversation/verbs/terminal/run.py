@@ -1,7 +1,7 @@
 """The verbs that run a command: to its end, or as a program to talk to.
 
-Commands are given to the shell one at a time: one is refused while something runs, and the shell is locked until it has
-begun the command.
+Commands are given to the shell one at a time: a command is refused while something runs, and the shell is locked until
+it has begun the command.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from vantage.terminal.state import Pending
 SHELL_START_S = 30.0
 BEGIN_S = 30.0
 SOON_S = 0.5
-"""How long a shell gets to begin a command before the terminal's settings are sampled all the time."""
+"""Seconds that a shell gets to begin a command before the terminal's settings are sampled continuously."""
 MAX_COMMAND = 16 << 20
 TAIL_LINES = 5
 LINE_END = "\n"
@@ -43,7 +43,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A command on its way into the shell."""
+    """A command that is being given to the shell."""
 
     text: str
     cwd: str | None
@@ -102,7 +102,7 @@ async def exec_interactive(terminal: PtyTerminal, params: ExecInteractive) -> St
 
 
 async def _report(terminal: PtyTerminal, ran: Ran, block: Block, max_output: int) -> None:
-    """What is known of a command that has ended."""
+    """The result fields of a command that has ended."""
     reading = await output_of(terminal, block, max_output, "both")
     ran.exit_code = block.exit_code
     ran.done_because = block.done_because
@@ -117,7 +117,7 @@ async def _report(terminal: PtyTerminal, ran: Ran, block: Block, max_output: int
 
 
 async def _give(terminal: PtyTerminal, command: Command) -> Begun:
-    """Has the shell begin a command. A second one at the same time is refused as `busy`."""
+    """Makes the shell begin a command. A second command at the same time is refused as `busy`."""
     live = terminal.live
     _check_command(command.text)
     await live.join_host()
@@ -142,7 +142,7 @@ async def _give(terminal: PtyTerminal, command: Command) -> Begun:
 
 
 def _begun_at(terminal: PtyTerminal, begun: Begun) -> Begun:
-    """Notes where the command's own output begins: a wait without a cursor looks from there on."""
+    """Notes where the command's own output begins: a wait without a cursor starts there."""
     block = begun.block
     terminal.live.position.cursor = block.spool.start
     terminal.note_place(block.spool.start, block.raw.start)
@@ -214,7 +214,7 @@ def _short(command: str) -> str:
 
 
 async def _ready_shell(terminal: PtyTerminal) -> str:
-    """Until a shell is at its prompt. Returns the note for the caller when it is not the shell it knew."""
+    """Waits until a shell is at its prompt. Returns a note for the caller when it is not the shell it knew."""
     live = terminal.live
 
     def settled() -> bool:
@@ -248,7 +248,7 @@ async def _ready_shell(terminal: PtyTerminal) -> str:
 
 
 def _check_followed(terminal: PtyTerminal) -> None:
-    """Refuses a command for a shell whose hooks do not run any more: neither its output nor its end would show."""
+    """Refuses a command for a shell without running hooks: neither its output nor its end would be seen."""
     if terminal.live.alive and terminal.live.state.unhooked:
         raise Unavailable(
             "the shell no longer says when a command begins and ends: a command before has disabled its hooks",
@@ -264,7 +264,7 @@ async def _let_output_flow(terminal: PtyTerminal) -> None:
 
 
 def _shown(terminal: PtyTerminal, command: str) -> str:
-    """The line that the shell will show of a command: behind its prompt. A long command is shown in part."""
+    """The line with which the shell will show a command: after its prompt. A long command is shown in part."""
     screen = terminal.live.terminal.screen
     if screen is None or screen.alt_screen:
         return ""
@@ -290,7 +290,7 @@ async def _type(terminal: PtyTerminal, command: Command) -> Block:
         "origin": command.origin,
         "session": command.session_id,
     }
-    # A journal that cannot be written now may get the record of an earlier server's request later: the host knows both.
+    # A journal that cannot be written now may get an earlier server's record later: the host knows both.
     once = {"call": {"id": request, "at": 0, "end": 1, "size": 1}} if call is not None else {}
     live.given.expect(request)
     failed: asyncio.Future[dict[str, Any]] | None = None
@@ -311,7 +311,7 @@ async def _type(terminal: PtyTerminal, command: Command) -> Block:
 
 
 async def _begun(terminal: PtyTerminal, request: str, failed: "asyncio.Future[dict[str, Any]] | None") -> Block:
-    """The block of a command that is expected, once the shell has begun it. `failed` ends if it cannot be typed."""
+    """The block of an expected command, once the shell has begun it. `failed` ends if it cannot be typed."""
     live = terminal.live
 
     def decided() -> bool:
@@ -342,7 +342,7 @@ async def _begun(terminal: PtyTerminal, request: str, failed: "asyncio.Future[di
 
 
 async def _begins(terminal: PtyTerminal, decided: Callable[[], bool]) -> None:
-    """Until a command has begun or cannot. One that does not begin soon may be for a shell without hooks."""
+    """Waits until a command has begun or cannot begin. If it does not begin soon, the shell may have lost its hooks."""
     live = terminal.live
     if await live.waiters.until(decided, SOON_S):
         return

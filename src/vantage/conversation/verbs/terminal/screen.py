@@ -24,7 +24,7 @@ SCROLLBACK_RAW = 8 << 20
 
 
 class SeenScreen(msgspec.Struct, frozen=True):
-    """A screen as an answer shows it beside other things."""
+    """A screen as part of an answer."""
 
     text: str | None = None
     selected: list[str] | None = None
@@ -40,10 +40,10 @@ def seen_screen(seen: ScreenSnapshot, limit: int) -> SeenScreen:
 
 @verb("What is on the screen, or was.", reads=True)
 async def read_screen(terminal: PtyTerminal, params: ReadScreen) -> ScreenRead:
-    """What is on the screen, or was when the raw output had a length; only what changed `since` a delta cursor.
+    """The screen now, or when the raw output had a length; with `since`, only what changed after a delta.
 
-    `rows` has an entry for every row, blank ones too; `text` ends at the last row that has something, and is
-    cut to `max_output`.
+    `rows` has an entry for every row, blank ones too; `text` ends at the last row that is not blank, and is cut to
+    `max_output`.
     """
     screens = terminal.live.screens
     await terminal.live.refresh()
@@ -91,10 +91,10 @@ def _changed(terminal: PtyTerminal, delta: ScreenDelta | None) -> ScreenRead:
 
 
 async def snapshot(terminal: PtyTerminal, at_offset: int | None) -> ScreenSnapshot:
-    """The screen as it is, or as it was when the raw output had a length, with its styles."""
+    """The screen now, or when the raw output had a length, with its styles."""
     live = terminal.live
     if at_offset is None:
-        with contextlib.suppress(Unavailable):  # a full disk keeps no record of it, and no reader from it
+        with contextlib.suppress(Unavailable):  # a full disk keeps this change from followers, not from this caller
             live.screens.flush(force=True)
         block = live.state.block
         return ScreenSnapshot.of(
@@ -145,7 +145,9 @@ async def read_scrollback(terminal: PtyTerminal, params: ReadScrollback) -> Scro
 
 
 def _older_scrollback(terminal: PtyTerminal, wanted: int, limit: int) -> Scrollback:
-    """Lines from before this process took the terminal over: its output is replayed from further back."""
+    """Lines that left the screen before this process took over the terminal: its output is replayed from further
+    back.
+    """
     live = terminal.live
     first, end = live.derivation.dropped.raw.end, live.terminal.raw
     start = max(end - SCROLLBACK_RAW, 0)

@@ -1,4 +1,5 @@
-"""Input that is a secret, also where it comes key by key: what follows the beginning of one, up to Enter, is secret.
+"""Recognises input that is a secret, even key by key: after the beginning of a secret, everything up to Enter is
+secret.
 
 A secret is typed only while a program asks for one. When that program has ended, the rest is refused and dropped.
 """
@@ -27,7 +28,7 @@ class SecretInput:
         """Keyboards that have typed the beginning of a secret, and not its Enter."""
 
     async def is_secret(self, typed: bytes, stated: bool, by: str) -> bool:
-        """Whether this is typed as a secret. Raises when it is one and no program asks for it."""
+        """Whether this input is typed as a secret. Raises when it is a secret and no program asks for one."""
         at_prompt = self._live.state.phase in ("idle", "sent")
         if by in self._unfinished and not stated:
             if at_prompt or not (await self._live.sampler.look()).awaiting_secret:
@@ -53,7 +54,7 @@ class SecretInput:
             self._unfinished.add(by)
 
     def refused(self, typed: bytes, by: str) -> None:
-        """A person goes on typing the secret after the refusal; an agent sends the next input on purpose."""
+        """A person keeps typing the secret after the refusal; an agent sends its next input on purpose."""
         if by != AGENT or by in self._unfinished:
             self.typed(typed, by)
         else:

@@ -1,6 +1,6 @@
-"""Common slips of callers that type, noticed before the input is written: notes in the result, as data.
+"""Common slips of callers that type, noticed before the input is written and returned as notes.
 
-A note never refuses anything: the input is typed as it is.
+A note never refuses anything: the input is typed unchanged.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from vantage.errors import Do
 
 
 def slips(terminal: PtyTerminal, params: Send) -> tuple[Note, ...]:
-    """What may not be meant as it is sent."""
+    """Notes on input that is probably not meant like this."""
     text = params.data or ""
     entered = ends_line(text.encode("utf-8", "replace"))
     if params.secret and text and not entered:

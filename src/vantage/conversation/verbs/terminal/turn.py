@@ -1,8 +1,8 @@
 """A turn: a verb that types or starts something, and the wait for what comes of it, as one call.
 
-`asked` reads the wait before anything is typed, so that a call with a wrong `wait_for` does nothing. `acted` does the
-first half. `waited` hands over to the wait verb's own function, with the cursor that the first half returned. The
-result has the fields of both.
+`asked` reads the wait before anything is typed, so that a call with a wrong `wait_for` does nothing. `acted` runs the
+first half. `waited` calls the wait verb's own function, with the cursor that the first half returned. The result has
+the fields of both.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ A = TypeVar("A")
 T = TypeVar("T", bound=Turned)
 
 _BESIDE_A_CONDITION = frozenset({"timeout_ms", "from_cursor", "session_id", "max_bytes", "max_output"})
-"""Fields of a wait that may stand beside a condition: `{"text": "ready", "timeout_ms": 5000}`."""
+"""Fields of a wait that may be given beside a condition: `{"text": "ready", "timeout_ms": 5000}`."""
 
 
 async def asked(terminal: PtyTerminal, params: ExecBlock | ExecInteractive | Keys | Send) -> WaitFor | None:
-    """The wait that a call asks for; raises if it cannot be done. Its own limits count before the call's."""
+    """The wait that a call asks for; raises if it is impossible. Its own limits take precedence over the call's."""
     if params.wait_for is None:
         return None
     of_the_call = {"timeout_ms": params.timeout_ms or DEFAULT_TIMEOUT_MS, "max_output": params.max_output}
@@ -62,12 +62,12 @@ def _fields(wait_for: str | dict[str, Any]) -> dict[str, Any]:
 
 
 async def acted(wait: WaitFor | None, act: Coroutine[Any, Any, A]) -> A:
-    """The first half of a turn. A caller that leaves cancels the wait, and never half of what is typed."""
+    """Runs the first half of a turn. A caller that leaves cancels the wait, and never half of what is typed."""
     return await (act if wait is None else asyncio.shield(act))
 
 
 async def waited(terminal: PtyTerminal, wait: WaitFor | None, done: T, block_id: str | None) -> T:
-    """The result of a turn: `done`, with what a wait adds to it. The end of the command `block_id` ends the wait."""
+    """The result of a turn: `done` with the fields of a wait. The end of the command `block_id` ends the wait."""
     if wait is None:
         return done
     if wait.session_id is not None:

@@ -1,7 +1,7 @@
 """The verb that waits: for output, for a screen, for the prompt, for the end of a program, for silence.
 
-Its answer shows what is new since its cursor, never more: the lines around a match, all output up to a prompt, an end
-or a silence, else the last lines. While a program has the alternate screen, the screen is shown instead.
+Its answer shows what is new since its cursor, never more: the lines around a match; all output up to a prompt, an end
+or a silence; else the last lines. While a program has the alternate screen, the screen is shown instead.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ BEFORE, AFTER = 1_000, 500
 LAST = 2_000
 """Characters at the end of the new output that are shown when nothing matched."""
 _WHOLE = frozenset({"prompt", "eof", "quiet_ms"})
-"""Conditions that end an answer of unknown length: all that is new is shown, as far as `max_output` allows."""
+"""Conditions after which all new output is shown, as far as `max_output` allows: its length is not known beforehand."""
 
 
 @verb("Wait until something appears, ends or falls silent.", waits=True)
 async def wait_for(terminal: PtyTerminal, params: WaitFor) -> Waited:
-    """Until something appears in the output or on the screen. Output after the cursor is never missed."""
+    """Waits until something appears in the output or on the screen. Output after the cursor is never missed."""
     await terminal.live.join_host()
     block_id = _waited_on(terminal, params.session_id)
     if (terminal.live.alive and calls.current() is not None) or calls.repeated():
-        # A wait that is sent again begins where it began, on the same command: its match may be printed already.
+        # A wait that is sent again begins where it first began, on the same command: its match may be printed already.
         start = _start(terminal, params.from_cursor)
         begun = await calls.begun_with(terminal, cursor=start, block=block_id, typed=terminal.typed_at(start))
         params, block_id = msgspec.structs.replace(params, from_cursor=begun["cursor"]), begun["block"]
@@ -97,7 +97,7 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
 def _new_output(
     terminal: PtyTerminal, new: ByteRange, drawn: list[Line] | None, fired: Condition | None, limit: int
 ) -> str:
-    """What is new since a cursor, as far as it matters for the way the wait ended."""
+    """The output since a cursor, limited to what matters for the way the wait ended."""
     read = terminal.live.read_spool
     found = fired.found if fired is not None else None
     if fired is not None and fired.kind in _WHOLE:
@@ -112,7 +112,7 @@ def _new_output(
 
 
 async def _drawn_since(terminal: PtyTerminal, new: ByteRange, limit: int) -> list[Line] | None:
-    """The lines that a screen showed since a cursor; None where nothing moved, or the cursor's place is not known."""
+    """The lines that a screen showed since a cursor; None if nothing moved the cursor, or the place is not known."""
     live, raw_start = terminal.live, terminal.place_of(new.start)
     derivation = live.derivation
     if raw_start is None or raw_start < derivation.dropped.raw.end:
@@ -126,13 +126,13 @@ async def _drawn_since(terminal: PtyTerminal, new: ByteRange, limit: int) -> lis
 
 
 def _line_with(lines: list[Line], text: str) -> int | None:
-    """The number of the line that a match is in; None when the match was drawn over since."""
+    """The number of the line with a match; None if the match was overwritten since."""
     wanted = text.strip().split("\n", 1)[0]
     return next((number for number, line in enumerate(lines) if wanted in line.text), None)
 
 
 def _start(terminal: PtyTerminal, from_cursor: int | None) -> int:
-    """The cursor that was given, else where the last call ended, else where the running command began."""
+    """The given cursor, else where the last call ended, else where the running command began."""
     live = terminal.live
     if from_cursor is not None:
         return terminal.valid_cursor(from_cursor)

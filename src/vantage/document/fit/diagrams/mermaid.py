@@ -1,6 +1,6 @@
-"""Diagrams where they cannot be drawn: a fence of Mermaid becomes an outline of its nodes and edges, labels in full.
+"""Mermaid diagrams as outlines of their nodes and edges, with complete labels.
 
-A diagram is understood line by line or not at all: with one line that is not, it stays the code that it is.
+A diagram is understood as a whole or not at all: if one line is not understood, it stays code.
 """
 
 import re
@@ -14,7 +14,7 @@ from vantage.document.nodes import Block, CodeBlock
 from vantage.presentation import PresentationContext
 
 LONGEST, LONGEST_LINE = 50_000, 500
-"""Characters: beyond that it is data, not a diagram to be read."""
+"""Characters. A longer text is data, not a diagram to read."""
 
 READERS: dict[str, Callable[[str, list[str]], Outline]] = {
     "graph": flowchart,
@@ -49,7 +49,7 @@ def mermaid(blocks: list[Block], context: PresentationContext, notes: list[str])
 
 
 def outline(text: str) -> list[Block] | None:
-    """A diagram in words; `None` when it is of a kind, or holds a line, that is not understood."""
+    """A diagram in words; `None` when its kind, or one of its lines, is not understood."""
     if len(text) > LONGEST:
         return None
     text = _FRONT_MATTER.sub("", text)

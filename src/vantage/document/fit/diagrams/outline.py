@@ -1,4 +1,4 @@
-"""An outline: lines with lines under them, which is what is left of a diagram that cannot be drawn."""
+"""An outline: lines with lines under them, the text form of a diagram."""
 
 import re
 
@@ -17,7 +17,7 @@ class Entry(msgspec.Struct):
 
 
 class NotUnderstoodError(Exception):
-    """A line that the reader of a diagram cannot make sense of: the diagram is then shown as it was written."""
+    """A line that is not understood: the diagram is then shown as it was written."""
 
 
 def label(text: str) -> str:

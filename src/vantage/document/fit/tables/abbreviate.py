@@ -1,6 +1,6 @@
-"""Shorter headers, where it is the headers that make a table too wide, and the sentence that spells them out.
+"""Shortens headers if they make a table too wide, and writes the sentence that explains the abbreviations.
 
-An abbreviation stands for one header only, and differs from every other header of its table.
+An abbreviation is used for one header only, and differs from every other header of its table.
 """
 
 import re
@@ -12,7 +12,7 @@ from vantage.text.width import take
 from vantage.text.width import width as cells_of
 
 LETTERS = (8, 6, 5, 4, 3, 2)
-"""How many letters of a word are kept, tried in this order: no header is cut shorter than it has to be."""
+"""How many letters of a word are kept, tried in this order: no header is cut shorter than necessary."""
 
 # A word, or a part of one: snake_case, kebab-case, camelCase, dotted.path.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[^\W_]+|\W|_")
@@ -20,7 +20,7 @@ _NEVER_SHORTER = 2
 
 
 def abbreviations(columns: Sequence[Column], letters: int) -> dict[int, str]:
-    """Column → its short header, for those whose header needs more cells than what stands under it."""
+    """Column → its short header, for each column whose header is wider than its cells."""
     out: dict[int, str] = {}
     taken = {column.header.casefold(): column.header for column in columns}
     for index, column in enumerate(columns):

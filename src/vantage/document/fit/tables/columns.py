@@ -15,11 +15,11 @@ from vantage.text.width import cells, one_cell_each
 from vantage.text.width import width as cells_of
 
 LONGEST_WORD = 20
-"""A longer word (an address, a hash) does not hold a column open: it is cut."""
+"""A longer word (an address, a hash) does not widen a column: it is cut."""
 NARROWEST = 6
-"""No column is squeezed under this while others have room."""
+"""The least width of a column while others have room."""
 LAST_RESORT = 3
-"""Nor under this while another form of the table is left."""
+"""The least width of a column while another form of the table is possible."""
 PARAGRAPH = 32
 """A column this wide reads as a paragraph, however many lines its cells take."""
 
@@ -28,7 +28,7 @@ _JOINT = re.compile(r"(?<=[^/-][/-])(?=[^/-])")
 
 
 class Texts:
-    """What stands under a column's header, and measures of it, taken once, when first asked for."""
+    """The cells under a column's header. Each measure of them is taken once, when it is first needed."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
@@ -78,7 +78,7 @@ class Column:
 
     @property
     def least(self) -> int:
-        """Cells of the widest grapheme: under this, nothing can be drawn."""
+        """Cells of the widest grapheme: in less, nothing can be drawn."""
         return max(_widest_grapheme(self.header), self._cells.grapheme)
 
     def floor(self, longest: int) -> int:
@@ -91,7 +91,7 @@ class Column:
         return max(self.floor(LONGEST_WORD), min(self.natural, NARROWEST))
 
     def lines(self, width: int) -> int:
-        """Lines of the tallest cell at a width, as far as one can tell without wrapping it."""
+        """The estimated lines of the tallest cell at a width."""
         tallest = _lines(self.header, self.header_size, width)
         for text, size in zip(self._cells.texts, self._cells.sizes, strict=True):
             if size > width or "\n" in text:
@@ -111,7 +111,7 @@ def header_text(cell: Cell) -> str:
 
 
 def cell_text(content: list[Inline]) -> str:
-    """What is drawn of a cell, without styles."""
+    """The drawn text of a cell, without styles."""
     if len(content) == 1:
         part = content[0]
         if type(part) is Text and part.link is None and part.text.isascii() and part.text.isprintable():
@@ -126,7 +126,7 @@ def size_of(text: str) -> int:
 
 
 def longest_word(text: str) -> int:
-    """Cells of the longest piece that `text.wrap` keeps together."""
+    """Cells of the longest piece that `text.wrap` does not break."""
     text = text.replace("\n", " ")
     pieces = text.split(" ")
     if "/" in text or "-" in text:
@@ -216,7 +216,7 @@ def readable_widths(columns: Sequence[Column], room: int, most_lines: int) -> li
 
 
 def squeezed_widths(columns: Sequence[Column], room: int) -> list[int] | None:
-    """Widths that fit, if need be by cutting words; `None` when columns would be too narrow to mean anything."""
+    """Widths that fit, cutting words if necessary; `None` when columns would be too narrow to mean anything."""
     if room < len(columns):
         return None
     steps = [[column.floor(longest) for column in columns] for longest in (LAST_RESORT, NARROWEST, LONGEST_WORD)]

@@ -8,12 +8,12 @@ from vantage.document.fit.tables.columns import LAST_RESORT, LONGEST_WORD, NARRO
 from vantage.document.nodes import table_chrome
 
 MAX_GROUPS = 4
-"""More than this, and the eye no longer finds a row again: records read better."""
+"""More groups than this are harder to read than records."""
 
 
 class Group(msgspec.Struct, frozen=True):
     indexes: list[int]
-    """Of the columns, the key column first."""
+    """The columns of a group, the key column first."""
     widths: list[int]
 
 
@@ -33,9 +33,9 @@ _CUT: tuple[Need, ...] = (
 
 
 def readable_groups(columns: Sequence[Column], width: int, most: int, most_lines: int) -> list[Group] | None:
-    """Few groups that read well, as few as possible; `None` when records would read better.
+    """As few groups as possible that read well; `None` when records would read better.
 
-    The key must be short and there in every row; and a group of the key and one more column is a record in disguise.
+    The key must be short and present in every row; a group of the key and one more column would only be a record.
     """
     key, *others = columns
     if key.natural > width // 3 or not all(text.strip() for text in key.body):
@@ -52,7 +52,7 @@ def readable_groups(columns: Sequence[Column], width: int, most: int, most_lines
 
 
 def forced_groups(columns: Sequence[Column], width: int, most: int, *, cut: bool = False) -> list[Group] | None:
-    """As many groups as it takes; `None` when not even the key and one column fit side by side."""
+    """As many groups as necessary; `None` when not even the key and one column fit side by side."""
     if len(columns) < 2 or most < 2:
         return None
     key, *others = columns
@@ -67,7 +67,7 @@ def forced_groups(columns: Sequence[Column], width: int, most: int, *, cut: bool
             low = [first, *[needs[index - 1] for index in indexes]]
             high = [columns[index].natural for index in (0, *indexes)]
             widths = share(low, high, width - table_chrome(len(low)))
-            if widths is None:  # cannot be: they were packed by the same sums
+            if widths is None:  # impossible: they were packed by the same sums
                 return None
             groups.append(Group([0, *indexes], widths))
         return groups

@@ -1,7 +1,7 @@
-"""Tables that do not fit, refitted by a policy: each mode is a ladder of forms, and the first that reads well is taken.
+"""Tables that do not fit, changed by a policy: each mode lists forms, and the first one that reads well is used.
 
-Whatever comes out fits its width: every `Table` is at most as wide as the display, with its borders. Every cell's text
-is still there, except under `truncate`; an abbreviated header is spelt out below its table.
+The result always fits: every `Table` is at most as wide as the display, with its borders. Every cell's text is kept,
+except under `truncate`; an abbreviated header is explained below its table.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ UNLIMITED = 1_000_000
 
 
 class Draft:
-    """A table on its way to a form that fits."""
+    """A table while a form for it is chosen."""
 
     def __init__(self, table: Table, width: int, most_columns: int = UNLIMITED) -> None:
         self.table = table
@@ -39,7 +39,7 @@ class Draft:
 
     @property
     def side_by_side(self) -> bool:
-        """Whether all columns may stand in one table, and each could get a cell. Asked before anything is measured."""
+        """Whether all columns may be in one table, and each could have a cell. Checked before anything is measured."""
         return self.count <= self.most_columns and self.room >= self.count
 
     def with_widths(self, widths: list[int], *, truncate: bool = False) -> Table:
@@ -86,7 +86,7 @@ def abbreviated(draft: Draft) -> list[Block] | None:
 def grouped(draft: Draft) -> list[Block] | None:
     if draft.count - 1 > MAX_GROUPS * max(draft.width // 4, 1):
         return None
-    # On a narrow display a row in several places, and each of them wrapped, is harder to read than a record.
+    # on a narrow display, records are easier to read than wrapped rows in several groups
     most_lines = draft.most_lines if draft.width >= NARROW_DISPLAY else 1
     groups = readable_groups(draft.columns, draft.width, draft.most_columns, most_lines)
     return [select(draft.table, group.indexes, group.widths) for group in groups] if groups else None
@@ -127,7 +127,7 @@ def records(draft: Draft) -> list[Block] | None:
     return in_records(draft.table)
 
 
-# What each rung is called in the notes; keeping a table as it is gives nothing up.
+# Form → its name in the notes. A table that keeps its form has lost nothing.
 _NOTES: dict[Rung, str] = {
     wrapped: "wrapped cells",
     squeezed: "wrapped cells",

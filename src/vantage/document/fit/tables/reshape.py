@@ -54,7 +54,7 @@ def transposed(table: Table) -> Table:
 
 
 def in_records(table: Table) -> list[Block]:
-    """A block of `key: value` for each row. An empty key leaves the value to stand alone; so does a single column."""
+    """A block of `key: value` for each row. With an empty key, or a single column, the value stands alone."""
     if len(table.header) == 1:
         return _in_list(table)
     if not table.rows:

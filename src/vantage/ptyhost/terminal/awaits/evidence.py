@@ -20,7 +20,7 @@ from vantage.ptyhost.terminal.awaits.descriptors import What
 Waits = Literal["yes", "no", "unknown"]
 
 PATIENT_S: Final = 1.0
-"""A program that polls more often than this does something in between."""
+"""Seconds. A program that polls more often works in between."""
 _QUIET_KINDS: Final = POLLS | {Kind.IDLE}
 _LINE_EDITORS: Final = (b"/libreadline.so", b"/libedit.so")
 _ELF_CLASS: Final = 4
@@ -29,14 +29,14 @@ _ELF_64: Final = b"\2"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen, and of which process."""
+    """A finding, and which process it is about."""
 
     waits: Waits
     why: str
-    """A word for the finding: `read` or `poll` for `yes`, else what speaks against it."""
+    """A word for the finding: `read` or `poll` for `yes`, else the reason against it."""
     pid: int | None = None
     call: str = ""
-    """The system call that it waits in."""
+    """The system call in which it waits."""
     thread: int | None = None
 
 
@@ -170,7 +170,7 @@ def has_line_editor(pid: int) -> bool:
 
 
 def use(pid: int, thread: int | None = None) -> Use:
-    """How often and how long a process has run, or one of its threads. What has ended has run never."""
+    """How often and how long a process, or one of its threads, has run. For an ended one, the values of none."""
     try:
         names = [str(thread)] if thread is not None else os.listdir(f"/proc/{pid}/task")
     except OSError:

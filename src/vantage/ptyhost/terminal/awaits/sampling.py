@@ -1,7 +1,7 @@
-"""Looks at a terminal's foreground several times: it waits for input when every look says so and nothing happens.
+"""Looks at a terminal's foreground several times: it waits for input if every look says so and nothing happens.
 
-Between two looks nothing is printed or typed, the thread that waits does not run, and the processes of the group use
-next to no CPU time. The first look that says otherwise ends the sampling. The looks are timers of the host's loop.
+Between two looks nothing is printed or typed, the waiting thread does not run, and the processes of the group use next
+to no CPU time. The first look that says otherwise ends the sampling. The looks are timers of the host's loop.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Answer:
     waits: Waits
     why: str
     offset: int
-    """How long the output was. Longer output outdates the answer."""
+    """The length of the output then. Longer output outdates the answer."""
     what: Awaited | None = None
     process: str | None = None
     pid: int | None = None
@@ -38,7 +38,7 @@ class Answer:
     echo: bool | None = None
     canonical: bool | None = None
     line_editor: bool = False
-    """It reads keys, and has loaded a library that makes lines of them."""
+    """It reads keys, and has loaded a library that edits lines."""
 
     def fields(self) -> dict[str, Any]:
         return asdict(self)
@@ -87,7 +87,7 @@ class Sampling:
             self._loop.after(self._every, self.take)
 
     def _happened(self) -> str:
-        """What happened since the first sample, or is about to happen."""
+        """Activity since the first sample, or about to happen."""
         pty = self._running.pty
         if pty.master < 0:
             return "ended"
@@ -102,7 +102,7 @@ class Sampling:
         if group is not None:
             found, members = look(group, pty.pid, pty.tty, canonical=modes.canonical)
         if found.why == "opaque" and modes.secret:
-            # No program but one that asks for a secret leaves the terminal like this.
+            # only a program that asks for a secret leaves the terminal like this
             found = Look("yes", "settings", found.pid)
         thread = use(found.pid, found.thread) if found.pid is not None and found.waits == "yes" else Use(0, 0)
         total = sum(use(pid).nanoseconds for pid in members) if found.waits == "yes" else 0

@@ -1,7 +1,7 @@
-"""Writes answers to queries when their programs can read them, and watches what was written until it is read.
+"""Writes answers to queries when their programs can read them, and watches each until it is read.
 
-One thing at a time is watched: the last answer or the last secret. When its program leaves without reading it, the
-kernel's copy is thrown away.
+One thing at a time is watched: the last answer or the last secret. When its program leaves without reading it, it is
+discarded from the kernel's queue.
 """
 
 import os
@@ -54,7 +54,7 @@ class Answers:
         self.look()
 
     def watch(self, unread: Unread) -> None:
-        """Watches what was just written for a program, instead of what was written before it."""
+        """Watches what was just written for a program, and stops watching anything earlier."""
         if self._unread is not None:
             self._unread.tell("waiting")
         self._unread = unread
@@ -67,7 +67,7 @@ class Answers:
             self._unread = None
 
     def look(self) -> None:
-        """Writes answers whose program can read them, and throws away what a program has left unread."""
+        """Writes answers whose program can read them, and discards what a program has left unread."""
         if self._unread is not None:
             outcome = self._unread.look(self._pty, self._noticed)
             if outcome != "waiting":
@@ -82,7 +82,7 @@ class Answers:
             self._timer = self._loop.after(UNREAD_CHECK_S if late else CHECK_S, self._due)
 
     def clear(self, outcome: Outcome) -> None:
-        """Drops the answers that wait, and watches no longer: what was written last ends with this outcome."""
+        """Drops waiting answers, and stops watching: the last written one ends with this outcome."""
         self._replies.clear()
         if self._unread is not None:
             self._unread.tell(outcome)

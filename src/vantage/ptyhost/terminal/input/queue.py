@@ -1,4 +1,4 @@
-"""The input queue of one terminal: in order, bounded, and never written later than its deadline.
+"""The input queue of one terminal: in order, bounded, and never written after its deadline.
 
 A program that does not read makes writes wait. Input that is not written at its deadline is dropped and reported, so
 stale input is never written later. A secret is written a whole line at a time, for the program that asks.
@@ -24,7 +24,7 @@ from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 
 SETTLE_S: Final = 0.02
-"""How long a mark of the shell may be on its way in the kernel, while the shell is already seen reading."""
+"""Seconds that a mark of the shell may take through the kernel, while the shell is already seen reading."""
 
 END_OF_INPUT: Final = b"\x04"
 NO_READER: Final = "no_reader"
@@ -49,7 +49,9 @@ class Input:
     echo_off: bool = False
     """The terminal does not echo it; its reader switches the echo on again."""
     seen: int | None = None
-    """Output that the sender of a secret knew: a shell's mark after it says that the program has ended since."""
+    """How much output the sender of a secret knew: a mark of the shell after it means that the program has ended
+    since.
+    """
     written: int = field(default=0, init=False)
     begun: bool = field(default=False, init=False)
     held: int = field(default=0, init=False)
@@ -57,9 +59,9 @@ class Input:
     rest: bytes = field(default=b"", init=False)
     """The unfinished line at the end of a secret."""
     asker: Asker | None = field(default=None, init=False)
-    """The program that asked for a secret when its turn came."""
+    """The program that asked for a secret when it was this input's turn."""
     settles: float | None = field(default=None, init=False)
-    """When it is sure that the shell itself asks for it, and is not at its prompt."""
+    """Since when the shell itself certainly asks for it, and is not at its prompt."""
     overdue: bool = field(default=False, init=False)
     """A Ctrl-D whose deadline has passed while it waited for a reader."""
 
@@ -70,7 +72,7 @@ class Input:
 
 
 class InputQueue:
-    """Writes as much as the terminal takes."""
+    """Writes as much as the terminal accepts."""
 
     __slots__ = ("_items", "_size", "secret", "waits_for_reader")
 
@@ -86,7 +88,7 @@ class InputQueue:
 
     @property
     def wants_to_write(self) -> bool:
-        """Whether something waits until the terminal takes more."""
+        """Whether something waits until the terminal accepts more."""
         return bool(self._items) and not self.waits_for_reader
 
     def fits(self, size: int) -> bool:
@@ -98,13 +100,13 @@ class InputQueue:
 
     @property
     def waits_with_secret(self) -> bool:
-        """Whether the next one is a secret: everything printed so far must be noticed before it is written."""
+        """Whether the next one is a secret: all output so far must be noticed before it is written."""
         return bool(self._items) and self._items[0].check == "secret"
 
     def pump(self, pty: Pty, journal: Journal, noticed: Noticed) -> Unread | None:
-        """Writes until the terminal takes no more. What brings a record waits until that is in the journal.
+        """Writes until the terminal accepts no more. An input with a record waits until that is in the journal.
 
-        Returns the last secret that was written: it is to be watched until it is read.
+        Returns the last secret that was written, which is to be watched until it is read.
         """
         unread: Unread | None = None
         self.waits_for_reader = False
@@ -152,7 +154,7 @@ class InputQueue:
         return unread
 
     def _whole_lines(self, item: Input) -> None:
-        """The unfinished line of a secret stays here; the beginning that was held comes with its end."""
+        """Keeps the unfinished line of a secret; it is written together with its end."""
         if item.check != "secret" and item.data != END_OF_INPUT:
             return
         end = line_end(item.data)
@@ -191,7 +193,7 @@ class InputQueue:
         return item
 
     def _allowed(self, item: Input, pty: Pty, noticed: Noticed) -> bool:
-        """Looks at the terminal right before the write; an input that does not fit it is taken out."""
+        """Checks the terminal right before the write; an input that does not fit its state is removed."""
         code = self._wrong(item, pty, noticed)
         if code is None:
             return True

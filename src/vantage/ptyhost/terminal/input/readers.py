@@ -1,8 +1,8 @@
-"""Whether a program of a terminal's foreground waits for input right now, as /proc tells its ancestors.
+"""Whether a program of a terminal's foreground waits for input right now, according to /proc.
 
-A thread that is blocked in `read` on the terminal gets the next line. One that is blocked in `poll` or `select` counts
-too: which descriptors it waits for takes time to find out, and is looked at only where a caller needs it. A process
-that may not be looked at (setuid) gives `unknown`.
+A thread that is blocked in `read` on the terminal gets the next line. A thread that is blocked in `poll` or `select`
+counts too: finding out which descriptors it waits for takes time, and is done only if a caller needs it. A process that
+may not be examined (setuid) gives `unknown`.
 """
 
 import os
@@ -37,7 +37,7 @@ def _process_reads(pid: int, tty: int, *, polls: bool) -> Reads:
             blocked = [calls.of_thread(pid, int(thread)) for thread in os.listdir(f"/proc/{pid}/task")]
             return "yes" if any(_waits(call, tty, polls=polls) for call in blocked) else "no"
     except OSError:
-        # It may not be looked at, has ended, is a zombie, or the kernel has no such file.
+        # it may not be examined, has ended, is a zombie, or the kernel has no such file
         return "unknown" if processes.is_alive(pid) else "no"
 
 

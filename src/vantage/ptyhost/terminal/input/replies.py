@@ -1,9 +1,9 @@
-"""Answers to what programs ask their terminal: written while the program that asked can read them, else never.
+"""Answers to programs' terminal queries: written while the program that asked can read them, else never.
 
 An answer has no line end, so only a program that has switched canonical mode off can read it. A program may ask first
 and switch right after, and it may ask and leave without reading: the answer waits until a process is seen waiting for
 input. It is dropped when the program no longer has the terminal, when the shell has printed a mark since the query, or
-when its time is over. Otherwise a shell would find it in its line editor.
+at its deadline. Otherwise a shell would find it in its line editor.
 """
 
 import time
@@ -21,8 +21,9 @@ WAIT_S: Final = 0.5
 UNREAD_S: Final = 0.2
 """After so long an answer is written even if no process is seen waiting: a program may poll for it."""
 CHECK_S: Final = 0.003
-"""Between two looks at the terminal; also how long the shell's own modes must have held before it is answered: its end
-mark may still be on its way through the kernel."""
+"""Seconds between two looks at the terminal; also how long the shell's own modes must have lasted before it is
+answered: its end mark may still be on its way through the kernel.
+"""
 MAX_WAITING: Final = 64
 
 Verdict = Literal["write", "wait", "drop"]
@@ -66,7 +67,7 @@ class Replies:
             self._waiting.popleft().done(False)
 
     def pump(self, pty: Pty, noticed: Noticed, write: Callable[[bytes], bool]) -> None:
-        """Writes and drops what can be decided now. Everything printed so far must have been noticed."""
+        """Writes and drops answers that can be decided now. All output so far must have been noticed."""
         while self._waiting:
             verdict = _verdict(self._waiting[0], pty, noticed)
             if verdict == "wait":

@@ -1,8 +1,10 @@
-"""Bytes that were written for one program: watched until it has read them, thrown away when it goes before that.
+"""Bytes that were written for one program: watched until it has read them, discarded when it ends before that.
 
-What a program leaves unread is read by the next one, as a rule the shell: a secret would become a command line, and an
-answer to a query would be typed into the line editor. A secret's unfinished line does not reach the terminal at all.
-In canonical mode no program could read it before its end, so it waits here.
+What a program leaves unread is read by the next one, usually the shell: a secret would become a command line, and an
+answer to a query would be typed into the line editor.
+
+A secret's unfinished line does not reach the terminal at all. In canonical mode no program could read it before its
+end, so it waits here.
 """
 
 import time
@@ -15,7 +17,7 @@ from vantage.ptyhost.terminal.pty import Pty
 
 LINE_ENDS: Final = b"\r\n\x04"
 ARRIVAL_S: Final = 0.05
-"""A written byte can be counted only after a moment, when the kernel has moved it to the line discipline."""
+"""Seconds after which a written byte can be counted: the kernel must first move it to the line discipline."""
 
 Outcome = Literal["read", "gone", "waiting"]
 
@@ -38,7 +40,9 @@ class Asker:
 
 @dataclass(slots=True, eq=False)
 class Unread:
-    """What was written for an asker. `done` is told once how it ended, or at the deadline that it still waits."""
+    """Bytes that were written for an asker. `done` is called once with the outcome, or at the deadline with the news
+    that they still wait.
+    """
 
     asker: Asker
     done: Callable[[Outcome], None] | None = None
@@ -47,7 +51,7 @@ class Unread:
     arrived: bool = field(default=False, init=False)
 
     def look(self, pty: Pty, noticed: Noticed) -> Outcome:
-        """Whether it was read. What is unread when the asker has gone is thrown away, on its way or there."""
+        """Whether it was read. Unread bytes are discarded when the asker has gone, wherever they are in the kernel."""
         gone, unread = self.asker.is_gone(pty, noticed), pty.unread()
         self.arrived = self.arrived or unread > 0 or time.monotonic() - self.began > ARRIVAL_S
         if gone and (unread or not self.arrived):
@@ -76,7 +80,7 @@ class SecretLine:
         return bool(self._held)
 
     def outdated(self, pty: Pty, noticed: Noticed) -> bool:
-        """Whether the program that the beginning was typed for has gone; then it is forgotten."""
+        """Whether the program that the beginning was typed for has gone; then the beginning is dropped."""
         if self._asker is None or not self._asker.is_gone(pty, noticed):
             return False
         self.forget()

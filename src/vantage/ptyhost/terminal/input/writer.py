@@ -1,4 +1,4 @@
-"""Writes the queued input of one process: now, when the terminal takes more, and again before the next deadline.
+"""Writes the queued input of one process: now, when the terminal accepts more, and again before the next deadline.
 
 A record that comes with an input is in the journal before its first byte is written.
 """
@@ -16,7 +16,7 @@ from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 
 RETRY_S: Final = 0.05
-"""Seconds: the kernel does not always say when a terminal takes input again (it looks before room has been made)."""
+"""Seconds between tries: the kernel does not always report that a terminal accepts input again."""
 
 
 class InputWriter:
@@ -53,7 +53,7 @@ class InputWriter:
         self._noticed = noticed
         self._answers = answers
         self._catch_up = catch_up
-        """Reads everything that was printed so far."""
+        """Reads all output so far."""
         self._recorded = recorded
         """Called when a record was appended, whether it could be written or not."""
         self._pumped = pumped
@@ -80,7 +80,7 @@ class InputWriter:
         self.pump()
 
     def pump(self) -> None:
-        """Writes what the terminal takes and keeps the clock on the rest."""
+        """Writes what the terminal accepts, and sets the timer for the rest."""
         if self._queue:
             self._answers.make_way()
             if self._queue.waits_with_secret:

@@ -1,6 +1,6 @@
-"""When the watchers of a terminal are told that its files have grown.
+"""When the watchers of a terminal are told that its files have grown: at once, but in a flood once in every pause.
 
-At once, unless it floods: then one event a pause is enough, and the last one is always sent.
+The last event is always sent.
 """
 
 import time
@@ -13,7 +13,7 @@ from vantage.ptyhost.terminal.journal import Journal
 
 EVENT_PAUSE: Final = 0.002
 FLOOD: Final = 16 * 1024
-"""Bytes within a pause that make it a flood. What is less is told at once."""
+"""Bytes within a pause that make it a flood. Less is reported at once."""
 
 
 class OutputEvents:
@@ -26,13 +26,13 @@ class OutputEvents:
         self._tell = tell
         self._next_event = 0.0
         self._told = 0
-        """How long the output was when the current pause began."""
+        """The length of the output when the current pause began."""
         self._timer: Timer | None = None
         self._expected = b""
         """No event is sent until these bytes are in the output, or the pause is over."""
 
     def changed(self) -> None:
-        """Tells that the files have grown: at once, or soon when it was told just now."""
+        """Reports that the files have grown: at once, or at the end of the pause."""
         if self._log.stalled or not self._watched() or self._timer is not None:
             return
         now = time.monotonic()
@@ -52,7 +52,7 @@ class OutputEvents:
             self._timer = self._loop.after(EVENT_PAUSE, self._pause_over)
 
     def printed(self, data: bytes) -> None:
-        """The terminal printed something, which is not yet in its file."""
+        """The terminal printed something that is not yet in its file."""
         if self._expected and self._expected in data:
             self._release()
 

@@ -1,7 +1,7 @@
 """What the host notices in a terminal's output: the last mark of its shell, and which process group printed what.
 
-The host does not read marks. It searches for the shell's secret, which stands in each of them: output after a query or
-after a secret prompt that has the secret in it says that the shell has gone on since.
+The host does not parse marks. It searches for the shell's secret, which is in each of them: if output after a query or
+after a secret prompt contains it, the shell has continued since.
 """
 
 import re
@@ -25,11 +25,11 @@ class Noticed:
 
     def __init__(self, secret: str = "", offset: int = 0) -> None:
         self.marked = offset
-        """Where the last mark's secret ends in the output."""
+        """The offset after the last mark's secret."""
         self._secret = secret.encode()
         self._tail = b""
         self._groups: deque[tuple[int, int | None]] = deque(maxlen=_REMEMBERED)
-        """Where a stretch of output ends, and which process group had the terminal when it was read."""
+        """The end of each stretch of output, and the process group that had the terminal when it was read."""
 
     @property
     def has_marks(self) -> bool:

@@ -14,12 +14,11 @@ from vantage.ptyhost.terminal.pty import Pty
 
 CHUNK: Final = 65536
 TURN: Final = 16384
-"""Bytes read in one turn of the loop: four reads, some 0.3 ms, so that a flood does not keep others waiting."""
+"""Bytes read in one turn of the loop: four reads, some 0.3 ms, so that a flood does not delay other terminals."""
 SHORT: Final = 256
-"""A read that brings less has emptied the terminal, most likely: asking again would cost more than it brings."""
+"""A shorter read has most likely emptied the terminal: another read would cost more than it brings."""
 DRAIN: Final = 64 * 1024
-"""Bytes read at most to get to the end: the kernel keeps a fifth of that, but a program may print as fast as we read.
-"""
+"""Bytes read at most to reach the end: the kernel keeps a fifth of that, but a program may print as fast as we read."""
 
 
 class OutputReader:

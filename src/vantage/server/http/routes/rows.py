@@ -127,7 +127,7 @@ async def _target(call: Call) -> tuple[RenderTarget, dict[str, list[str]]]:
 
 
 class _Step(NamedTuple):
-    """Rows that must be in the same answer, and `next` of an answer that ends with them."""
+    """Rows that must be in the same answer, and the `next` of an answer that ends with them."""
 
     rows: list[str]
     next: int

@@ -1,8 +1,7 @@
 """The page and its files: read once, under a path that changes whenever one of them does.
 
 A file is named by its path below `web/static`. A name in a request is looked up in a table and never becomes a path on
-disk. The files hold no data, so they need no token; the page fetches what it shows with the session that a login gave
-it.
+disk. The files contain no data, so they need no token; the page fetches its data with the session that a login gave it.
 """
 
 import hashlib
@@ -71,7 +70,7 @@ def _asset(name: str, body: bytes) -> Asset:
 
 @cache
 def version() -> str:
-    """A hash of all files together: the content of an address with it never changes."""
+    """A hash of all files together: the content at an address with it never changes."""
     whole = hashlib.sha256()
     for name, asset in assets().items():
         whole.update(f"{name} {asset.tag}\n".encode())
@@ -107,7 +106,7 @@ async def page_of_path(call: Call) -> Response:
     headers = {"cache-control": "no-cache"}
     cookie = f"vantage_{call.services.port}="
     if cookie in call.request.headers.get("cookie", ""):
-        # set by a version that kept sessions in cookies: no request uses it, and the browser would send it elsewhere
+        # Set by a version that kept sessions in cookies. No request uses it, and browsers send it to other servers too.
         headers["set-cookie"] = f"{cookie}; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
     return _answer(call, page(PAGES[call.request.scope["path"]]), headers)
 

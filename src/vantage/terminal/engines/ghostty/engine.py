@@ -31,7 +31,7 @@ _SHAPES = {
 class _Checkpoint(msgspec.Struct, frozen=True, array_like=True):
     snapshot: bytes
     partial: bytes
-    """The beginning of a character."""
+    """The beginning of an unfinished character."""
     allows_columns: bool
 
 
@@ -72,11 +72,11 @@ class GhosttyEngine:
         self._writer.uncollected = True
 
     def _renew(self) -> None:
-        """Replaces the library's terminal by what a checkpoint holds of it.
+        """Replaces the library's terminal by what a checkpoint has of it.
 
-        A resize shows state that no checkpoint has: rows with room for more columns grow in place and stay wrapped,
-        others are copied and do not; a saved cursor may be below the last row; rows that were hidden by the alternate
-        screen count as written. In a state that has no checkpoint all stays as it is.
+        A resize would show state that is in no checkpoint: rows with room for more columns grow in place and stay
+        wrapped, others are copied and do not; a saved cursor may be below the last row; rows that were hidden by the
+        alternate screen count as written. In a state that cannot be checkpointed, nothing is replaced.
         """
         with suppress(CheckpointError):
             self.vt.replace(decode_snapshot(encode_snapshot(self.vt, self.cols)))
@@ -130,7 +130,7 @@ class GhosttyEngine:
             self._rows.forget()
             rows = self._rows.dirty()
         if self._writer.has_marks:
-            # A mark added to a character that was there before does not make the library call its row changed.
+            # the library does not count a row as changed when a mark is added to an earlier character
             self._writer.has_marks = False
             y, x = self.vt.position()
             if self._rows.is_stale(y, x, self._history.row_text(y, self.cols)):

@@ -1,6 +1,7 @@
-"""A program's bytes on their way to the library: whole characters, cut at sequences that need more than it does.
+"""A program's bytes on their way to the library: whole characters, cut at sequences that need more than the library
+does.
 
-Most output has no sequence but colours, and is written as it came, in one call into the library for each piece.
+Most output has no sequences but colours, and is written unchanged, in one call into the library for each piece.
 """
 
 import codecs
@@ -17,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 class Feeder:
     def __init__(self, vt: VtTerminal, mailbox: Mailbox, writer: Writer, stops: Stops, partial: bytes = b"") -> None:
-        """`partial` is the beginning of a character that was fed before."""
+        """`partial` is the beginning of a character from the last chunk."""
         self._vt, self._mailbox, self._writer, self._stops = vt, mailbox, writer, stops
         self._characters = codecs.getincrementaldecoder("utf-8")("replace")
         self._characters.setstate((partial, 0))
@@ -30,7 +31,7 @@ class Feeder:
         if b"\x7f" in data:  # terminals ignore it, and the library draws it
             data = data.translate(None, b"\x7f")
         if not data.isascii() or self._characters.getstate()[0]:
-            # The library's own way with broken characters depends on how the bytes are cut.
+            # the library replaces broken characters differently for different chunks
             data = self._outside_sequences(self._characters.decode(data).encode())
         if not data:
             return
@@ -46,12 +47,12 @@ class Feeder:
             self._writer.write(data, escapes=False)
 
     def _outside_sequences(self, data: bytes) -> bytes:
-        """Data without the characters beyond ASCII that stand in sequences."""
+        """The data without non-ASCII characters inside sequences."""
         begun = b"" if self._vt.at_ground() else self._vt.unfinished()
         return without_characters(begun, data) if begun or b"\x1b" in data else data
 
     def _finish_begun(self, data: bytes) -> bytes:
-        """Finishes the sequence that was begun, if it is one in `STOP`; returns the rest of `data`."""
+        """Finishes an open sequence if it is one of `STOP`; returns the rest of `data`."""
         begun = self._vt.unfinished()
         if begun.startswith(b"\x1b") and (stop := STOP.match(begun + data)) and stop.end() > len(begun):
             end = stop.end() - len(begun)
@@ -60,7 +61,7 @@ class Feeder:
         return data
 
     def _after_last_stop(self, data: bytes) -> bytes:
-        """Carries out everything up to the last sequence that needs more; returns the rest of `data`."""
+        """Executes everything up to the last sequence that needs more; returns the rest of `data`."""
         start = 0
         for stop in STOP.finditer(data):
             if action_of(stop):
@@ -69,7 +70,7 @@ class Feeder:
         return data[start:] if start else data
 
     def _keep_size(self) -> None:
-        """Undoes what a sequence that is not in `STOP` did to the size: only a caller changes it."""
+        """Restores the size after a sequence that is not in `STOP`: only a caller changes it."""
         size = self._mailbox
         cols = self._vt.short(lib.GHOSTTY_TERMINAL_DATA_COLS)
         rows = self._vt.short(lib.GHOSTTY_TERMINAL_DATA_ROWS)

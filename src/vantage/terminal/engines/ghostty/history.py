@@ -1,10 +1,9 @@
 """Lines that leave the ghostty engine's screen, taken before the library drops them.
 
-The library keeps rows that scrolled away in pages of cells and drops the oldest pages when they take too much room.
-They are taken from it as text, and then it forgets them. So when they are taken makes no difference: a resize lays out
-only what is on the screen, and a checkpoint holds nothing else.
-
-Two rows are one line when the first one wraps and its last cell was written.
+The library keeps rows that scrolled away in pages of cells and drops the oldest pages when they take too much room. The
+rows are taken as text, and the library is told to forget them, so it makes no difference when they are taken: a resize
+lays out only what is on the screen, and a checkpoint contains nothing else. Two rows are one line when the first one
+wraps and its last cell was written.
 """
 
 from itertools import chain
@@ -32,14 +31,14 @@ class HistoryTap:
         self._buffer = ffi.new("uint8_t[]", 4096)
         self._drained: Drained | None = None
         self._done = 0
-        """Rows of the history that were taken, while the library could not forget them."""
+        """Rows of the history that were taken while the library could not forget them."""
 
     def take(self) -> Drained | None:
         drained, self._drained = self._drained, None
         return drained
 
     def erased(self) -> None:
-        """The program erased the history. Lines that were taken before use up their numbers."""
+        """The program erased the history. Lines that were taken before keep their numbers."""
         skipped = self._drained.lines + self._drained.skipped if self._drained else 0
         self._drained = Drained(erased=True, skipped=skipped)
         self._done = 0
@@ -49,9 +48,9 @@ class HistoryTap:
         self._done = 0
 
     def collect(self, cols: int) -> bool:
-        """Take what has left the screen; whether there was anything.
+        """Takes the rows that have left the screen; returns whether there were any.
 
-        Not while the alternate screen is shown, which hides the other's history.
+        Not while the alternate screen is shown, which hides the main screen's history.
         """
         self._cols = cols
         history = self.rows()
@@ -83,7 +82,7 @@ class HistoryTap:
         return Drained(text + b"\n" * (blank_rows - goes_on), ended, goes_on and not blank_rows)
 
     def rows(self) -> int:
-        """In the history."""
+        """A row of the history."""
         key = lib.GHOSTTY_TERMINAL_DATA_SCROLLBACK_ROWS
         check(lib.ghostty_terminal_get(self._vt.native, key, self._number), "tell its history")
         return int(self._number[0])
@@ -106,7 +105,7 @@ class HistoryTap:
         return int(self._raw_cell[0])
 
     def row_text(self, y: int, cols: int) -> str:
-        """A row of the screen as it is now."""
+        """A row of the present screen."""
         self._cols = cols
         return self._format(y, y, tag=ACTIVE).decode("utf-8", "replace").rstrip(" ")
 
@@ -117,7 +116,7 @@ class HistoryTap:
         """
         options, selection = self._options, self._selection
         selection.start = self._cells.ref(0, first, tag)[0]
-        # With the gap at its end, the library's text would go on with the wide character that did not fit.
+        # the library's text would continue with the wide character that did not fit into the gap
         end = self._cols - 1 - is_gap(self._cell(-1, last, tag))
         selection.end = self._cells.ref(end, last, tag)[0]
         options.emit, options.unwrap, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN, unwrap, False

@@ -24,7 +24,7 @@ def modes_of(vt: VtTerminal) -> Modes:
 
 
 def _modifies_other_keys(vt: VtTerminal) -> bool:
-    """The library does not tell this mode, but its key encoder knows it: Ctrl-Shift-H has a code of its own with it."""
+    """The library does not report this mode, but its key encoder knows it: Ctrl-Shift-H has its own code with it."""
     encoder, event = ffi.new("GhosttyKeyEncoder*"), ffi.new("GhosttyKeyEvent*")
     check(lib.ghostty_key_encoder_new(ffi.NULL, encoder), "encode keys")
     check(lib.ghostty_key_event_new(ffi.NULL, event), "encode keys")

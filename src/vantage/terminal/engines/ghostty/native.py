@@ -37,7 +37,7 @@ def build() -> str:
 
 
 class Mailbox:
-    """The size that the callbacks tell, and what they write to.
+    """The size that the callbacks report, and the buffers that they write to.
 
     It does not refer to the engine, because the library's handle of it would keep the engine alive.
     """

@@ -1,7 +1,7 @@
 """Rows of the ghostty engine, read from the library's own array of 64-bit cells.
 
-Where in a cell the library keeps what is asked of the library once, when this is loaded, instead of being assumed. Rows
-without wide characters, clusters and styles (most of them) are turned into text by a few operations on the whole row.
+The library is asked at import where in a cell it keeps each value. Rows without wide characters, clusters and styles
+(most of them) are turned into text by a few operations on the whole row.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from vantage.terminal.engines.values import ATTRS, UNDERLINES, ColorRef, Row, Ru
 
 
 def _shift(get: Any, key: int, kind: str) -> int:
-    """At which bit of a cell or row the library keeps a value: the lowest bit that makes it 1."""
+    """The bit of a cell or row at which the library keeps a value: the lowest bit that makes it 1."""
     out = ffi.new(f"{kind}*")
     for bit in range(64):
         out[0] = 0
@@ -31,7 +31,7 @@ _LINK = _shift(lib.ghostty_cell_get, lib.GHOSTTY_CELL_DATA_HAS_HYPERLINK, "bool"
 WRAP = _shift(lib.ghostty_row_get, lib.GHOSTTY_ROW_DATA_WRAP, "bool")
 
 _CODEPOINT_BITS = 0x1FFFFF
-# What groups cells into runs: the style's number, the link flag, and for cells that are only background, their colour.
+# The key by which cells form runs: the style's number, the link flag, and for background-only cells, their colour.
 _LOOK = 0xFFFF << _STYLE | 1 << _LINK
 _BACKGROUND_ONLY = 2 << _TAG
 _CONTENT = 0xFFFFFF << _CODEPOINT | 3 << _TAG
@@ -49,9 +49,9 @@ _ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 }
 """The names in `ATTRS` → whether a GhosttyStyle has it."""
 _StyleParts = tuple[ColorRef | None, ColorRef | None, tuple[str, ...]]
-# Styles by the bytes of the library's struct: taking those apart field by field is what costs.
+# Styles by the bytes of the library's struct, because decoding it field by field is expensive.
 _STYLES: dict[bytes, _StyleParts] = {}
-_MOST_STYLES = 4096
+_MAX_STYLES = 4096
 _NO_STYLE: _StyleParts = (None, None, ())
 
 
@@ -62,7 +62,7 @@ class RowReader:
         self._vt, self._cells = vt, cells
         self._texts: dict[int, str] = {}
         self._gaps: set[int] = set()
-        """Rows that were last read with the gap at their end before a wide character that did not fit."""
+        """Rows that, when they were last read, had a gap at their end before a wide character that did not fit."""
         self._number = ffi.new("uint16_t*")
         self._size = ffi.new("size_t*")
         self._raw = ffi.new("GhosttyRow*")
@@ -71,7 +71,7 @@ class RowReader:
         self._style_bytes = ffi.buffer(self._style_out)
 
     def update(self) -> Any:
-        """The library's picture of the screen, brought up to date. It lives with the first look at it."""
+        """The library's snapshot of the screen, updated. It is made at the first read."""
         vt = self._vt
         if vt.render is None:
             render = ffi.new("GhosttyRenderState*")
@@ -108,7 +108,8 @@ class RowReader:
     def has_stale_gap(self, rows: list[tuple[int, Row]]) -> bool:
         """Whether a row before one of these, but not in them, may have lost its gap.
 
-        The library closes the gap when the wide character after it is written over, and calls only that row changed.
+        The library closes the gap when the wide character after it is overwritten, and reports only that row as
+        changed.
         """
         if not self._gaps:
             return False
@@ -118,13 +119,13 @@ class RowReader:
     def is_stale(self, y: int, x: int, text: str) -> bool:
         """Whether a row has, or may have, another text than when it was last read.
 
-        A mark on the blank before the cursor cannot be told from none: the library leaves such a blank out.
+        A mark on the blank before the cursor cannot be recognised: the library leaves such a blank out.
         """
         known = self._texts.get(y)
         return known is not None and (known != text or known[max(x - 1, 0) : x].strip() == "")
 
     def forget(self) -> None:
-        """Read everything anew."""
+        """Reads everything anew."""
         self._vt.free_render()
         self._texts.clear()
         self._gaps.clear()
@@ -135,7 +136,7 @@ class RowReader:
         bits = int.from_bytes(cells, "little")
         codepoints = (bits >> _CODEPOINT) & every.codepoint
         if bits & every.special:
-            # Cells that are only background have no character. The second half of a wide one goes, as U+FFFF; the gap
+            # Background-only cells have no character. The second half of a wide one is dropped as U+FFFF; the gap
             # before one that did not fit is a blank.
             codepoints &= ~((bits >> (_TAG + 1) & every.one) * _CODEPOINT_BITS)
             halves = bits >> (_WIDE + 1) & every.one
@@ -149,7 +150,7 @@ class RowReader:
         return Row(text.replace("\0", " ").rstrip(" "), self._runs(y, cells) if bits & every.look else (), wrapped)
 
     def _with_marks(self, text: str, clusters: int) -> str:
-        """The text of a row, one character a cell, with the marks that the library keeps elsewhere."""
+        """The text of a row, one character a cell, with the marks that the library keeps separately."""
         self._open_cells()
         characters = list(text)
         for x, flag in enumerate(clusters.to_bytes(len(text) * 8, "little")[::8]):
@@ -202,7 +203,7 @@ class RowReader:
             return
         for link, group in groupby(
             range(start, start + length), lambda x: self._link(x, y)
-        ):  # neighbours may lead elsewhere
+        ):  # neighbours may have other targets
             columns = list(group)
             runs.append(Run(columns[0], len(columns), *style, link or None))
 
@@ -218,7 +219,7 @@ class RowReader:
         lib.ghostty_render_state_row_cells_get(cells, lib.GHOSTTY_RENDER_STATE_ROW_CELLS_DATA_STYLE, self._style_out)
         known = bytes(self._style_bytes)
         if known not in _STYLES:
-            if len(_STYLES) > _MOST_STYLES:
+            if len(_STYLES) > _MAX_STYLES:
                 _STYLES.clear()
             _STYLES[known] = _style(self._style_out)
         return _STYLES[known]
@@ -240,7 +241,7 @@ def is_gap(cell: int) -> bool:
 def goes_on(flags: int, before: int, last: int) -> bool:
     """Whether the next row continues one with these flags and last two cells.
 
-    One that is not full does not, even if it once wrapped: the library's snapshots do not keep that.
+    A row that is not full does not continue, even if it once wrapped: the library's snapshots do not keep that.
     """
     cell = before if is_gap(last) else last
     written = cell >> _CODEPOINT & _CODEPOINT_BITS and not cell >> (_TAG + 1) & 1
@@ -248,7 +249,7 @@ def goes_on(flags: int, before: int, last: int) -> bool:
 
 
 class _Every:
-    """Masks over a whole row of cells at once."""
+    """Bit masks over a whole row of cells at once."""
 
     __slots__ = ("codepoint", "look", "one", "special")
 

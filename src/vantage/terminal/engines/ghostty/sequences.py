@@ -8,11 +8,11 @@ STOP = re.compile(
 )
 """A sequence that may need more, up to its last byte.
 
-ESC begins a sequence wherever it stands, and controls in the middle of one are done at once and do not end it. So bytes
-that match are always one sequence.
+ESC begins a sequence anywhere, and controls inside a sequence are executed at once and do not end it. So the matched
+bytes are always one sequence.
 """
 NO_COLOUR = re.compile(rb"\x1b(?!\[[0-9;:]*+m)")
-"""The beginning of any other sequence than SGR: most output has none, and none of it needs a closer look."""
+"""The beginning of any sequence other than SGR. Most output has none, and is written without further checks."""
 SCROLLS = re.compile(rb"\x1b\[[0-9;]*+([SbJ])")
 """A sequence that pushes rows out of the screen."""
 ALTERNATE = frozenset({47, 1047, 1049})
@@ -30,11 +30,11 @@ _BEGUN = re.compile(rb"\x1b[\x00-\x17\x19\x1c-\x1f\x80-\xff]*+(?:\[[^@-~\x18\x1a
 _BEYOND_ASCII = bytes(range(0x80, 0x100))
 _COLUMNS = frozenset({3, 40})
 _MAX_PARAMETERS = 24
-"""The library ignores a sequence that has more."""
+"""The library ignores a sequence with more parameters."""
 
 
 class Action(StrEnum):
-    """What a sequence needs."""
+    """The treatment of a sequence."""
 
     ASK = "ask"
     """There are other bytes in it: only the library knows what it is."""
@@ -53,7 +53,7 @@ _ESCAPES = {b"c": Action.START_OVER, b"7": Action.SAVE_CURSOR}
 
 
 def action_of(stop: "re.Match[bytes]") -> Action | None:
-    """What a match of `STOP` needs; nothing for most of them."""
+    """The treatment of a match of `STOP`; none for most of them."""
     if stop["escape"]:
         return _ESCAPES[stop["escape"]]
     body, final = stop["body"], stop["final"]
@@ -94,9 +94,9 @@ def modes_of(body: bytes) -> list[int]:
 
 
 def without_characters(begun: bytes, data: bytes) -> bytes:
-    """Data after the beginning of a sequence, without characters beyond ASCII in sequences.
+    """The data after the beginning of a sequence, without non-ASCII characters inside sequences.
 
-    The library would take their bytes for C1 controls. A string (a title, say) may have them.
+    The library would read their bytes as C1 controls. A string (a title, for example) may contain them.
     """
     whole = _BEGUN.sub(lambda sequence: sequence[0].translate(None, _BEYOND_ASCII), begun + data)
     return whole[len(begun) :]

@@ -1,4 +1,4 @@
-"""The library's terminal as bytes, and back. A state that its snapshots cannot hold raises `CheckpointError`."""
+"""The library's terminal as bytes, and back. A state that its snapshots cannot contain raises `CheckpointError`."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def encode_snapshot(vt: VtTerminal, cols: int) -> bytes:
 
 
 def waits_before_the_end(vt: VtTerminal, cols: int) -> bool:
-    """Whether the next character wraps though the cursor is not in the last column."""
+    """Whether the next character wraps although the cursor is not in the last column."""
     return vt.flag(lib.GHOSTTY_TERMINAL_DATA_CURSOR_PENDING_WRAP) and vt.position()[1] < cols - 1
 
 

@@ -1,4 +1,4 @@
-"""Carrying out the sequences that need more than the library does with them (`sequences.STOP`)."""
+"""Executes the sequences that need more than the library does with them (`sequences.STOP`)."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Stops:
         """Mode 40: the program may use DECCOLM (mode 3). The library is not told: it would change its size."""
 
     def run(self, stop: "re.Match[bytes]", before: bytes) -> None:
-        """Writes everything before the last byte of a sequence, and carries out what that byte does."""
+        """Writes everything before the last byte of a sequence, and does what that byte asks for."""
         self._writer.write(before)
         action = action_of(stop)
         if action is Action.ASK:
@@ -53,7 +53,7 @@ class Stops:
             self._history.erased()
 
     def _scroll_away(self, stop: "re.Match[bytes]") -> None:
-        """ED 22, which gives the alternate screen a history: a taller one would show it again."""
+        """ED 22 would give the alternate screen a history, which a taller screen would show again."""
         self._finish(stop)
         if self._vt.alt_screen() and self._history.rows():
             self._vt.write(FORGET_HISTORY)
@@ -68,9 +68,9 @@ class Stops:
             self._finish(stop)
 
     def _save_cursor(self, stop: "re.Match[bytes]") -> None:
-        """A cursor that waits before the last column is saved without its wait, which the library's snapshots lose.
+        """Saves a cursor that waits to wrap without that state, because the library's snapshots lose it.
 
-        It waits there behind a right margin, or after a tab backwards.
+        Such a cursor is behind a right margin, or was moved by a tab backwards.
         """
         if not waits_before_the_end(self._vt, self._mailbox.cols):
             self._finish(stop)
@@ -83,9 +83,9 @@ class Stops:
         self._writer.write(b"\x1b" + (stop["escape"] or b"[" + stop["body"] + stop["final"]))
 
     def _switch_columns(self, stop: "re.Match[bytes]") -> None:
-        """DECCOLM, and mode 40 that allows it, mode by mode.
+        """Executes DECCOLM, and mode 40 that allows it, mode by mode.
 
-        A program cannot change the size. As in a terminal that has the columns already, it erases the screen.
+        A program cannot change the size. As in a terminal that already has the columns, DECCOLM erases the screen.
         """
         write = self._writer.write
         write(CAN)
@@ -101,7 +101,7 @@ class Stops:
                 write(_SHOWN_COLUMNS)
 
     def _repeat(self, stop: "re.Match[bytes]") -> None:
-        """REP, as often as there are cells at most: a few bytes must not be minutes of work."""
+        """Executes REP, at most once for each cell of the screen: a few bytes must not cause minutes of work."""
         cells = self._mailbox.cols * self._mailbox.rows
         self._writer.write(CAN + b"\x1b[%db" % min(int(stop["body"][:6]), cells))
 
@@ -112,7 +112,9 @@ class Stops:
         self._writer.write(CAN + _SOFT_RESET + b"\x1b[%d;%dH" % (row + 1, col + 1))
 
     def _answer_position(self, _: "re.Match[bytes]") -> None:
-        """DECXCPR, which the library leaves unanswered: asks in the form that it knows, and answers in the other."""
+        """Answers DECXCPR, which the library does not: it sends the form that the library knows, and converts the
+        answer.
+        """
         replies = self._mailbox.replies
         before = len(replies)
         self._writer.write(CAN + b"\x1b[6n")

@@ -1,4 +1,4 @@
-"""One terminal of the library: what is read from it and set on it, and the native memory that must be freed."""
+"""One terminal of the library: reading from it, setting it, and the native memory that must be freed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,12 +7,12 @@ from vantage.terminal.engines.ghostty import native
 from vantage.terminal.engines.ghostty.native import check, ffi, grid_ref, init_sized, lib, text_of
 
 UNFINISHED_BYTES = 1 << 16
-"""The longest unfinished sequence that a checkpoint can hold."""
+"""The longest unfinished sequence that a checkpoint can contain."""
 HISTORY_BYTES = 64 << 20
 """Limit of the rows that left the screen and stay in the library. They are nearly always taken long before.
 
-The library drops whole pages of rows, and the pages of a decoded terminal are small. So a full page may hold a row that
-has just left the screen.
+The library drops whole pages of rows, and the pages of a decoded terminal are small. So a full page may contain a row
+that has just left the screen.
 """
 ACTIVE, SCREEN = lib.GHOSTTY_POINT_TAG_ACTIVE, lib.GHOSTTY_POINT_TAG_SCREEN
 _FOREGROUND, _BACKGROUND = (229, 229, 229), (0, 0, 0)
@@ -105,14 +105,14 @@ class VtTerminal:
         return bool(shown == lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE)
 
     def at_ground(self) -> bool:
-        """Whether no sequence and no character is begun."""
+        """Whether no sequence and no character is open."""
         flag = self._flag
         if result := _read(self.native, _AT_GROUND, flag):
             check(result, "tell its state")
         return bool(flag[0])
 
     def unfinished(self) -> bytes:
-        """The sequence that was begun, without the controls in it; nothing if it is longer than the library keeps."""
+        """The open sequence, without the controls in it; empty if it is longer than the library keeps."""
         length = self._number
         while True:
             result = lib.ghostty_terminal_continuation_buf(self.native, self._begun, len(self._begun), length)
@@ -154,7 +154,7 @@ def new_terminal(cols: int, rows: int) -> Any:
 
 
 def connect(vt: VtTerminal, mailbox: Any) -> None:
-    """Sets the callbacks, which write to the mailbox (a handle of it), and what programs may ask for."""
+    """Sets the callbacks, which write to the mailbox (a handle of it), and the queries that programs may send."""
     for option, value in _connections(mailbox):
         vt.set(option, value)
 

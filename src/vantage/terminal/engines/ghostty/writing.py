@@ -1,4 +1,4 @@
-"""Writing to the library without losing a row of the history.
+"""Writes to the library without losing a row of the history.
 
 The library drops the oldest rows that left the screen when they take too much room. So bytes are written in pieces, and
 rows are taken (`HistoryTap`) before a piece that may push out more than the library keeps.
@@ -15,20 +15,20 @@ from vantage.text.chunks import unfinished
 
 FORGET_HISTORY = b"\x1b[3J"
 _PIECE = 1 << 14
-"""Bytes handed to the library at once: of most output, no more rows leave the screen with them than it keeps."""
+"""Bytes that are written at once: with most output, they push out no more rows than the library keeps."""
 _SMALL_PIECE = 32
-"""Bytes that are handed over at once, however many rows they may push out."""
+"""Bytes that are written at once, however many rows they may push out."""
 
 
 class Writer:
     def __init__(self, vt: VtTerminal, mailbox: Mailbox, rows: RowReader, history: HistoryTap) -> None:
         self._vt, self._mailbox, self._rows, self._history = vt, mailbox, rows, history
         self.has_marks = False
-        """Something beyond ASCII was written since the rows were last read."""
+        """Non-ASCII text was written since the rows were last read."""
         self.uncollected = False
         """The terminal changed since rows were last taken."""
         self._pushed = 0
-        """About so many rows may have left the screen since they were last taken."""
+        """An upper estimate of the rows that left the screen since they were last taken."""
 
     def write(self, data: bytes, *, escapes: bool = True) -> None:
         """Writes in pieces small enough that no row is dropped. Without `escapes` its only sequences are colours."""
@@ -58,7 +58,7 @@ class Writer:
         self._vt.write(data)
 
     def _scrolled(self, sequence: "re.Match[bytes]") -> int:
-        """How many rows a sequence pushes out at most: a screen, by SU, ED 22 or REP."""
+        """The most rows that a sequence pushes out: a screen, by SU, ED 22 or REP."""
         size = self._mailbox
         return max(size.rows, 999 // size.cols) if sequence[1] == b"b" else size.rows
 
@@ -70,11 +70,11 @@ class Writer:
         self.uncollected = False
         if self._history.collect(self._mailbox.cols) and self._write_aside(FORGET_HISTORY):
             self._history.forgotten()
-            # The rows that are left have moved within the library, which does not call all of them changed.
+            # the remaining rows have moved within the library, which does not report all of them as changed
             self._rows.forget()
 
     def _write_aside(self, sequence: bytes) -> bool:
-        """Writes a sequence in the middle of another one; not in one that is longer than the library keeps."""
+        """Writes a sequence in the middle of another one; not inside one that is longer than the library keeps."""
         vt = self._vt
         begun = b""
         if not vt.at_ground():
@@ -84,7 +84,7 @@ class Writer:
             replies = self._mailbox.replies
             before = len(replies)
             vt.write(CAN)
-            del replies[before:]  # it ends a question with what came of it so far, and the whole is still to come
+            del replies[before:]  # it ends the open query, whose rest is still to come
         vt.write(sequence)
         vt.write(begun)
         return True

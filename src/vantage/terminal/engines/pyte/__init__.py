@@ -1,4 +1,4 @@
-"""The engine on pyte: pure Python, for where no wheel of pyghostty exists. What it cannot do stands in `LIMITS`."""
+"""The engine on pyte: pure Python, for platforms without a wheel of pyghostty. Its limits are listed in `LIMITS`."""
 
 LIMITS = {
     "reflow": "a resize cuts rows off instead of wrapping them anew, and does not bring scrolled rows back",
@@ -9,4 +9,4 @@ LIMITS = {
     "clusters": "clusters (mode 2027) are not measured as one",
     "images": "images (sixel, kitty) are not kept",
 }
-"""What this engine cannot do, by a short name; the conformance cases name what they need."""
+"""What this engine cannot do, by a short name; conformance cases name the features that they need."""

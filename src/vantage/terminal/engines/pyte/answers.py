@@ -1,6 +1,6 @@
-"""What the pyte engine answers to programs that ask, and the strings (OSC, DCS) they send.
+"""What the pyte engine answers to programs' queries, and the strings (OSC, DCS) that they send.
 
-Every answer is made of our own words and numbers: nothing a program sent comes back to it as input.
+Every answer consists of our own words and numbers: nothing that a program sent comes back to it as input.
 """
 
 import re
@@ -34,7 +34,7 @@ _SGR = {
 
 
 class Terminal(Protocol):
-    """What an answer may depend on."""
+    """The state that an answer may depend on."""
 
     cols: int
     rows: int
@@ -55,7 +55,7 @@ class _State(msgspec.Struct, array_like=True):
 
 
 class Answers:
-    """Replies that wait to be taken, and what they depend on beside the terminal: colours and keyboard flags."""
+    """Replies that wait to be taken, and their state beside the terminal's: colours and keyboard flags."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal

@@ -1,4 +1,4 @@
-"""A cell of the pyte engine's grid, and what SGR makes of the pen that draws it."""
+"""A cell of the pyte engine's grid, and the pen after an SGR sequence."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def pen_after(pen: Cell, parameters: Sequence[int]) -> Cell:
             pen = Cell(link=pen.link)
         elif code in _SWITCHED_ON:
             pen = pen._replace(attrs=pen.attrs | {_SWITCHED_ON[code]})
-        elif code == 21 or code < 0:  # a kind of underline, as `numbers_of` writes it
+        elif code == 21 or code < 0:  # a kind of underline, in the form of `numbers_of`
             kind = UNDERLINES[-code - 2 if code < 0 else 0]
             pen = pen._replace(attrs=pen.attrs.difference(_ALL_UNDERLINES) | {"underline", kind})
         elif code in _SWITCHED_OFF:
@@ -56,7 +56,7 @@ def pen_after(pen: Cell, parameters: Sequence[int]) -> Cell:
 
 
 def _extended_color(rest: Iterator[int]) -> ColorRef | None:
-    """What follows 38 or 48: `5;n` or `2;r;g;b`."""
+    """The colour after 38 or 48: `5;n` or `2;r;g;b`."""
     kind = next(rest, None)
     if kind == 5:
         number = next(rest, 256)

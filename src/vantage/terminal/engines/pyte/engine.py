@@ -1,4 +1,6 @@
-"""The engine on pyte behind the `Engine` protocol: `Parser` takes the bytes apart, `Interpreter` carries them out."""
+"""The engine on pyte behind the `Engine` protocol: `Parser` splits the bytes into operations, `Interpreter` executes
+them.
+"""
 
 from importlib.metadata import version
 
@@ -93,11 +95,11 @@ class PyteEngine:
         grid.dirty.clear()
         return rows
 
-    def drain(self, *, everything: bool) -> Drained | None:  # noqa: ARG002 -- all is at hand
+    def drain(self, *, everything: bool) -> Drained | None:  # noqa: ARG002 -- everything is at hand
         return self._terminal.left.take()
 
     def close(self) -> None:
-        """Nothing to free."""
+        """There is nothing to free."""
 
     # Checkpoints
 

@@ -1,8 +1,7 @@
-"""A pyte screen that tells what left it, knows which rows wrap, and draws cells of our own kind.
+"""A pyte screen that reports rows that left it, knows which rows wrap, and draws cells of our own kind.
 
-pyte does the moving and erasing; what it leaves out or does in its own way stands here: wide characters at the right
-edge, clusters, erasing with the background colour, palette numbers, links, scrolling by SU and SD, a resize that keeps
-the rows around the cursor.
+pyte moves and erases; this module adds or replaces: wide characters at the right edge, clusters, erasing with the
+background colour, palette numbers, links, scrolling by SU and SD, a resize that keeps the rows around the cursor.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from vantage.terminal.engines.values import Row, Run
 PyteCursor: Any = _Cursor
 
 _LONGEST_CLUSTER = 16
-"""Marks that pile up on one character beyond this are dropped: a cell is not a place to keep a text."""
+"""The most marks on one character; further ones are dropped, because a cell is not a place to store text."""
 
 
 class Grid(PyteScreen):
@@ -36,7 +35,7 @@ class Grid(PyteScreen):
 
     def __init__(self, columns: int, lines: int, leave: Callable[[str, bool], None] | None) -> None:
         self._leave = leave
-        """Told the text of every row that leaves at the top, and whether the next one continues it."""
+        """Gets the text of every row that leaves at the top, and whether the next row continues it."""
         self.wrapped: set[int] = set()
         super().__init__(columns, lines)
 
@@ -81,7 +80,7 @@ class Grid(PyteScreen):
         self.dirty.add(cursor.y)
 
     def _part(self, line: Any, start: int, end: int) -> None:
-        """What is left of a wide character when one half of it is overwritten is a blank."""
+        """Replaces a wide character by a blank when one half of it is overwritten."""
         if line[start].data == "" and start:
             line[start - 1] = line[start - 1]._replace(data=" ")
         if end < self.columns and line[end].data == "":
@@ -105,7 +104,7 @@ class Grid(PyteScreen):
         super().index()
 
     def _go(self, y: int) -> None:
-        """A row leaves. One that goes on in the next is whole, blanks at its end included."""
+        """Reports a row that leaves. A wrapped row is reported whole, with the blanks at its end."""
         wrapped = y in self.wrapped
         line = self.buffer[y]
         end = self.columns - (self.columns - 1 not in line)  # a wide character did not fit into its last cell
@@ -141,7 +140,7 @@ class Grid(PyteScreen):
         self._slide(-(count or 1))
 
     def _slide(self, by: int) -> None:
-        """Rows from the cursor to the end of the region move, and blank ones come in."""
+        """Moves the rows from the cursor to the end of the region, and inserts blank ones."""
         first = self.cursor.y
         top, last = self.margins or Margins(0, self.lines - 1)
         if not top <= first <= last:
@@ -163,7 +162,9 @@ class Grid(PyteScreen):
         self.cursor_position(line, min(self.cursor.x, self.columns - 1) + 1)
 
     def fit(self, columns: int, lines: int) -> None:
-        """A new size: rows below the cursor go first, then those at the top leave. Nothing is laid out anew."""
+        """Changes the size: rows below the cursor are removed first, then those at the top leave. Lines are not wrapped
+        anew.
+        """
         y = self.cursor.y
         leaving = max(y - lines + 1, 0)
         for number in range(leaving):
@@ -201,7 +202,7 @@ class Grid(PyteScreen):
     def erase_characters(self, count: int | None = None) -> None:
         self._erase(lambda: super(Grid, self).erase_characters(count))
 
-    def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: ARG002 -- as pyte has it
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: ARG002 -- pyte's signature
         if how in (0, 1, 2):
             self._erase(lambda: super(Grid, self).erase_in_line(how))
             if how != 1:

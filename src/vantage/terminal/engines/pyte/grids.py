@@ -9,7 +9,7 @@ from vantage.terminal.engines.pyte.grid import Grid
 
 class Grids:
     def __init__(self, cols: int, rows: int, leave: Callable[[str, bool], None]) -> None:
-        """`leave` is told the rows that leave the main screen; those of the alternate screen are not kept."""
+        """`leave` gets the rows that leave the main screen; those of the alternate screen are not kept."""
         self.main = Grid(cols, rows, leave)
         self.alternate = Grid(cols, rows, None)
         self.shown = self.main
@@ -24,7 +24,7 @@ class Grids:
             grid.fit(cols, rows)
 
     def show(self, mode: int, alternate: bool) -> None:
-        """Changes between the screens; the cursor and the pen go along, 1049 keeps them and clears."""
+        """Switches between the screens; the cursor and the pen stay. 1049 saves the cursor and erases."""
         target = self.alternate if alternate else self.main
         source = self.shown
         if target is source:

@@ -1,4 +1,4 @@
-"""Carries out the operations that the parser finds: on the grid that is shown, the modes, the answers."""
+"""Executes the parser's operations: on the shown grid, the modes, the answers."""
 
 from pyte import modes as pyte_modes
 
@@ -25,11 +25,11 @@ class Interpreter:
         self.grids = Grids(cols, rows, self.left.add)
         self.answers: Answers = Answers(self)
         self.on: set[int] = set()
-        """Private modes that are on, those of the grid excepted."""
+        """Private modes that are on, except those of the grid."""
         self.bell = False
         self.title = self.cwd = ""
         self.shape = 0
-        """Of the cursor, as DECSCUSR numbers it."""
+        """The cursor's shape, with DECSCUSR's number."""
         self.last = ""
         """The character that REP repeats."""
 
@@ -104,7 +104,7 @@ class Interpreter:
 
     def _sequence(self, params: str, final: str) -> None:
         controls = [char for char in params if char < " "]
-        for char in controls:  # they are done at once, in the middle of the sequence
+        for char in controls:  # controls are executed at once, in the middle of the sequence
             self._control(char)
         body = "".join(char for char in params if char >= " ")
         prefix = body[:1] if body[:1] in "<=>?" else ""
@@ -124,7 +124,7 @@ class Interpreter:
                 numbers = [min(number, limit) for number in numbers]
             try:
                 operations.SEQUENCES[final](self.grid, *numbers)
-            except (TypeError, UnboundLocalError, AssertionError):  # more parameters than it knows, or others
+            except (TypeError, UnboundLocalError, AssertionError):  # more parameters than the function knows, or others
                 return
 
     def switch(self, mode: int, on: bool) -> None:
@@ -143,7 +143,7 @@ class Interpreter:
         (self.on.add if on else self.on.discard)(mode)
 
     def _erase_for_columns(self) -> None:
-        """DECCOLM. A program cannot change the size; as in a terminal that has it already, the screen is erased."""
+        """DECCOLM. A program cannot change the size; as in a terminal that already has it, the screen is erased."""
         grid = self.grid
         grid.reset_mode(6, private=True)
         grid.margins = None

@@ -1,9 +1,9 @@
-"""What a program has asked of the keyboard: kitty's flags, of which each screen has a stack, and xterm's mode."""
+"""The keyboard modes that a program has set: kitty's flags, of which each screen has a stack, and xterm's mode."""
 
 from collections.abc import Callable
 
 _MAX_DEPTH = 8
-"""Of kitty's stack."""
+"""Entries of kitty's stack."""
 
 
 class Keyboard:
@@ -14,7 +14,7 @@ class Keyboard:
     def reset(self) -> None:
         self.modify_other_keys = 0
         self.stacks: tuple[list[int], list[int]] = ([0], [0])
-        """Of the main and of the alternate screen."""
+        """The stacks of the main and of the alternate screen."""
 
     @property
     def _stack(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Lines that left the pyte engine's screen and were not handed over yet."""
+"""Lines that left the pyte engine's screen and were not drained yet."""
 
 from vantage.terminal.engines.values import Drained
 
@@ -16,7 +16,7 @@ class LeftLines:
         self._lines += not wrapped
 
     def erase(self) -> None:
-        """ED 3 and RIS erase what has left the screen; lines that were not handed over use up their numbers."""
+        """ED 3 and RIS erase the lines that have left the screen; undrained lines keep their numbers."""
         self._skipped += self._lines
         self._texts, self._lines, self._erased = [], 0, True
 

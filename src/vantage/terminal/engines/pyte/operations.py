@@ -1,4 +1,4 @@
-"""What pyte does well enough by itself: controls, escapes and control sequences as tables to a grid's own methods."""
+"""Operations that pyte does correctly: tables from controls, escapes and control sequences to a grid's own methods."""
 
 from collections.abc import Callable
 
@@ -40,4 +40,4 @@ SEQUENCES: dict[str, Callable[..., None]] = {
     "m": Grid.select_graphic_rendition,
     "'": Grid.cursor_to_column,
 }
-"""By their final byte, without prefix and intermediate bytes."""
+"""Control sequences by their final byte, without prefix and intermediate bytes."""

@@ -1,7 +1,6 @@
-"""The stream taken apart into whole operations, wherever the chunks were cut.
+"""Splits the stream into whole operations, however the chunks were cut.
 
-pyte is only handed whole operations: strings (OSC, DCS, …) never reach it, and what a program sends without end is not
-collected.
+pyte gets only whole operations: strings (OSC, DCS, …) never reach it, and a string without an end is not collected.
 """
 
 import codecs
@@ -41,7 +40,7 @@ class Parser:
 
     @property
     def string(self) -> tuple[str, str] | None:
-        """Kind and text of the string that was begun."""
+        """Kind and text of the open string."""
         return None if self._string is None else (self._string_kind, "".join(self._string))
 
     @string.setter
@@ -69,7 +68,7 @@ class Parser:
             elif _UNFINISHED.match(text, position) and len(text) - position < _LONGEST_SEQUENCE:
                 self.pending = text[position:]
                 return
-            else:  # a sequence that something else broke off
+            else:  # a sequence that something else interrupted
                 position = _BROKEN.match(text, position).end()  # type: ignore[union-attr]
 
     def _collect(self, collected: list[str], text: str, position: int) -> int:

@@ -1,4 +1,4 @@
-"""Control sequences of the pyte engine that pyte does not know, or does in another way, as one table."""
+"""A table of the control sequences that pyte does not know, or executes differently."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -140,4 +140,4 @@ SEQUENCES: dict[tuple[str, str, str], _Handler] = {
     ("=", "", "u"): lambda terminal, numbers: terminal.answers.keyboard.set(*[*numbers, 0, 1][:2]),
     (">", "", "m"): lambda terminal, numbers: terminal.answers.keyboard.modify_keys(numbers),
 }
-"""Prefix, intermediate and final bytes → what is done. What is in neither this table nor pyte's does nothing."""
+"""Prefix, intermediate and final bytes → the function. A sequence in neither this table nor pyte's does nothing."""

@@ -1,7 +1,7 @@
 // The browsers that are logged in: which they are, since when, until when; each can be logged out.
 import { dateOf, fullTime, sinceThen } from "../parts/dates.js";
 import { byId, h } from "../parts/dom.js";
-import { notice } from "../parts/messages.js";
+import { notice, wordsOf } from "../parts/messages.js";
 import { api } from "../connection/api.js";
 
 /** @typedef {{ id: string, device: string, scope: string, created: number, expires: number, current: boolean }} Session */
@@ -28,7 +28,7 @@ export class LoggedInBrowsers {
       byId("sessions-list").replaceChildren(...all.reverse().map((each) => this.item(each)));
       return true;
     } catch (error) {
-      notice(error instanceof Error ? error.message : String(error));
+      notice(wordsOf(error));
       return false;
     }
   }
@@ -50,7 +50,7 @@ export class LoggedInBrowsers {
       this.leave();
       return;
     }
-    await api.endSession(each.id).catch((error) => notice(error.message));
+    await api.endSession(each.id).catch((error) => notice(wordsOf(error)));
     await this.load();
   }
 }

@@ -1,7 +1,7 @@
 // Puts the page together: decides which conversation is shown, and passes the server's messages to its parts.
 import { inTurn } from "../parts/async_order.js";
-import { byId, drawIcons, h } from "../parts/dom.js";
-import { notice, say } from "../parts/messages.js";
+import { byId, drawIcons } from "../parts/dom.js";
+import { notice, say, wordsOf } from "../parts/messages.js";
 import { paintPalette } from "../parts/palette.js";
 import { startTheme } from "../parts/theme.js";
 import { api, Refused } from "../connection/api.js";
@@ -15,12 +15,13 @@ import { Keyboard } from "../terminal/keyboard.js";
 import { Scrubber } from "../terminal/scrubber.js";
 import { SecretField } from "../terminal/secret_field.js";
 import { Terminal } from "../terminal/terminal.js";
-import { askPerson } from "./ask_dialog.js";
 import { sayLink } from "./connection_state.js";
+import { startConversationActions } from "./conversation_actions.js";
 import { ConversationList, nameOf, showState } from "./conversation_list.js";
 import { LoggedInBrowsers } from "./logged_in_browsers.js";
 import { Notifications } from "./notifications.js";
 import { startDivider } from "./pane_divider.js";
+import { Panes } from "./panes.js";
 import { startPresentation } from "./presentation.js";
 import { SearchDialog } from "./search_dialog.js";
 import { startShortcuts } from "./shortcuts.js";
@@ -32,8 +33,9 @@ drawIcons();
 
 const link = new Link(await clientId(), { onState: showLink, onMessage: heard, denied });
 const timeline = new Timeline(byId("timeline"));
-const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => pane("timeline") });
+const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => panes.show("timeline") });
 const terminal = new Terminal();
+const panes = new Panes({ changed: () => { timeline.refresh(); terminal.refresh(); }, hasTerminal: () => shown.id !== "" && !shown.missing });
 const keyboard = new Keyboard(link, () => { if (!scrubber.live) scrubber.toLive(); });
 const secret = new SecretField(keyboard);
 const notify = new Notifications();
@@ -98,17 +100,14 @@ function frame() {
   if (welcome.dataset.kind !== `${kind} ${id}`) {
     welcome.dataset.kind = `${kind} ${id}`;
     if (kind === "first") welcome.replaceChildren(firstStart({ create, demo }));
-    else if (kind === "empty") welcome.replaceChildren(emptyConversation(id, { terminal: () => { pane("terminal"); byId("start").hidden ? keyboard.take() : startShell(); } }));
-    else if (kind === "choose") welcome.replaceChildren(chooseOne(id, { create, choose: () => pane("conversations") }));
+    else if (kind === "empty") welcome.replaceChildren(emptyConversation(id, { terminal: () => { panes.show("terminal"); byId("start").hidden ? keyboard.take() : startShell(); } }));
+    else if (kind === "choose") welcome.replaceChildren(chooseOne(id, { create, choose: () => panes.show("conversations") }));
     else welcome.replaceChildren();
   }
   welcome.hidden = !kind;
   byId("timeline").hidden = byId("timeline-head").hidden = !there || kind === "empty";
-  byId("terminal-pane").hidden = !there;
   for (const name of ["rename", "export", "close-shell", "delete", "state"]) byId(name).hidden = !there;
-  document.body.classList.toggle("no-terminal", !there || localStorage.getItem("vantage-terminal") === "closed");
-  /** @type {HTMLButtonElement} */ (document.querySelector("#switch [data-pane=terminal]")).disabled = !there;
-  if (!there && document.body.dataset.pane === "terminal") pane("timeline");
+  panes.terminalIs(there);
 }
 
 /** The address names a conversation that is not here, or no longer. */
@@ -162,9 +161,9 @@ async function begin(making) {
     await conversations.load();
     if (location.hash !== hash) return; // another one was opened meanwhile; the new one is in the list
     location.hash = `#c=${encodeURIComponent(made.id)}`;
-    pane("timeline");
+    panes.show("timeline");
   } catch (error) {
-    notice(error instanceof Error ? error.message : String(error));
+    notice(wordsOf(error));
   }
 }
 
@@ -276,17 +275,6 @@ function state(said) {
   title();
 }
 
-/** On a phone there is one pane at a time. @param {string} name */
-function pane(name) {
-  document.body.dataset.pane = name;
-  for (const button of document.querySelectorAll("#switch button")) {
-    if (/** @type {HTMLElement} */ (button).dataset.pane === name) button.setAttribute("aria-current", "true");
-    else button.removeAttribute("aria-current");
-  }
-  timeline.refresh();
-  terminal.refresh();
-}
-
 // the link
 
 /** @param {LinkState} state */
@@ -321,18 +309,6 @@ async function leave() {
   location.reload();
 }
 
-async function saveExport() {
-  byId("menu").hidePopover();
-  notice("The export is being made.");
-  try {
-    const { name, blob } = await api.exported(shown.id), address = URL.createObjectURL(blob);
-    h("a", { href: address, download: name || "conversation.html" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 60_000); // by then the browser has taken it
-  } catch (error) {
-    notice(error instanceof Error ? error.message : String(error));
-  }
-}
-
 async function startShell() {
   const { id } = shown;
   try {
@@ -343,23 +319,12 @@ async function startShell() {
     await shown.readStatus();
     if (id === shown.id) keyboard.take();
   } catch (error) {
-    notice(error instanceof Error ? error.message : String(error));
+    notice(wordsOf(error));
   }
 }
 
 // hands
 
-/** @param {string} name @param {string} key @param {string} button */
-function fold(name, key, button) {
-  const closed = document.body.classList.toggle(name);
-  byId(button).setAttribute("aria-expanded", String(!closed));
-  if (closed) localStorage.setItem(key, "closed");
-  else localStorage.removeItem(key);
-  timeline.refresh();
-}
-
-const foldList = () => fold("no-list", "vantage-list", "list-toggle");
-const foldTerminal = () => { if (shown.id && !shown.missing) fold("no-terminal", "vantage-terminal", "terminal-toggle"); };
 const showExpanded = () => {
   const { all } = timeline.openRows, button = byId("expand");
   button.setAttribute("aria-pressed", String(all));
@@ -371,52 +336,22 @@ const expandAll = () => {
 };
 
 byId("asks-answer").addEventListener("click", () => {
-  if (document.body.classList.contains("no-terminal")) foldTerminal();
-  pane("terminal");
+  panes.revealTerminal();
   byId("secret-field").focus();
 });
 byId("link-now").addEventListener("click", () => link.wake());
-byId("list-toggle").addEventListener("click", foldList);
-byId("terminal-toggle").addEventListener("click", foldTerminal);
 byId("expand").addEventListener("click", expandAll);
 byId("new").addEventListener("click", create);
 byId("start").addEventListener("click", startShell);
 byId("keys-open").addEventListener("click", () => { byId("menu").hidePopover(); byId("keys", HTMLDialogElement).showModal(); });
-byId("export").addEventListener("click", saveExport);
 byId("log-out").addEventListener("click", leave);
 new LoggedInBrowsers(leave);
 whenChanged(() => location.reload());
-byId("rename").addEventListener("click", async () => {
-  const { id } = shown, about = conversations.get(id), name = await askPerson({ head: "Rename this conversation", yes: "Rename", value: about?.name ?? "" });
-  if (name === null) return;
-  await api.rename(id, name).catch((error) => notice(error.message));
-  conversations.load();
+startConversationActions({
+  shown: () => ({ id: shown.id, name: conversations.get(shown.id)?.name ?? "" }),
+  changed: () => conversations.load(),
+  deleted: (id) => { if (address().id === id) location.hash = ""; },
 });
-byId("close-shell").addEventListener("click", async () => {
-  byId("menu").hidePopover();
-  const { id } = shown;
-  if (await askPerson({ head: "End the shell?", words: "The programs that run in it are ended too. The conversation stays.", yes: "End it" })) {
-    await api.close(id).catch((error) => notice(error.message));
-    conversations.load();
-  }
-});
-byId("delete").addEventListener("click", async () => {
-  byId("menu").hidePopover();
-  const { id } = shown;
-  if (await askPerson({ head: "Delete this conversation?", words: "Its log, its terminal’s output and its recordings are removed from disk.", yes: "Delete it" })) {
-    try {
-      await api.remove(id);
-      if (address().id === id) location.hash = "";
-    } catch (error) {
-      notice(error instanceof Error ? error.message : String(error));
-    }
-    conversations.load();
-  }
-});
-for (const button of document.querySelectorAll("#switch button")) {
-  button.addEventListener("click", () => pane(/** @type {HTMLElement} */ (button).dataset.pane ?? "timeline"));
-}
-byId("conversation-list").addEventListener("click", (event) => { if (event.target instanceof Element && event.target.closest("a")) pane("timeline"); });
 addEventListener("hashchange", follow);
 addEventListener("pagehide", () => { if (keyboard.mine) keyboard.giveBack(); });
 
@@ -429,8 +364,8 @@ startShortcuts([
   { key: "g", words: "first row", act: () => timeline.toStart() },
   { key: "G", words: "jump to latest", act: () => timeline.toEnd() },
   { key: "/", words: "search", act: () => search.start() },
-  { key: "t", words: "show the terminal, or hide it", act: foldTerminal },
-  { key: "b", words: "show the conversations, or hide them", act: foldList },
+  { key: "t", words: "show the terminal, or hide it", act: () => panes.foldTerminal() },
+  { key: "b", words: "show the conversations, or hide them", act: () => panes.foldList() },
   { key: "i", words: "take the keyboard (Ctrl-\\ gives it back)", act: () => { if (!byId("take", HTMLButtonElement).disabled) keyboard.take(); } },
   { key: "z", words: "show the terminal at full size, or fitted", act: () => terminal.zoom() },
   { key: "<", words: "rewind to the previous command", act: () => scrubber.step(-1) },
@@ -442,10 +377,6 @@ startShortcuts([
 
 startDivider();
 
-if (localStorage.getItem("vantage-list") === "closed") {
-  document.body.classList.add("no-list");
-  byId("list-toggle").setAttribute("aria-expanded", "false");
-}
 startTheme(() => {
   setTimeout(paintPalette); // few rows have colours of a palette: the first drawing does not wait for them
   terminal.paint();

@@ -2,6 +2,7 @@
 import { Latest, soon } from "../parts/async_order.js";
 import { sinceThen } from "../parts/dates.js";
 import { byId, h } from "../parts/dom.js";
+import { wordsOf } from "../parts/messages.js";
 import { waitsForRelease } from "../parts/press.js";
 import { api } from "../connection/api.js";
 
@@ -90,7 +91,7 @@ export class SearchDialog {
       else word = `${hits.length} ${hits.length === 1 ? "hit" : "hits"}`;
     } catch (error) {
       if (!isLast()) return;
-      word = error instanceof Error ? error.message : String(error);
+      word = wordsOf(error);
     }
     const show = () => { if (isLast()) this.show(question, hits, word); };
     if (!waitsForRelease(byId("hits"), show)) show();

@@ -1,7 +1,7 @@
 // The gallery: a render spec and a sample call, drawn on every surface while they are written.
 import { Latest, soon } from "../parts/async_order.js";
 import { byId, drawIcons, h, markup } from "../parts/dom.js";
-import { notice } from "../parts/messages.js";
+import { notice, wordsOf } from "../parts/messages.js";
 import { paintPalette } from "../parts/palette.js";
 import { startTheme } from "../parts/theme.js";
 import { api } from "../connection/api.js";
@@ -24,7 +24,7 @@ function read(field) {
     value = JSON.parse(field.value || "{}");
     if (typeof value !== "object" || value === null || Array.isArray(value)) problem = "not an object: it begins with { and ends with }";
   } catch (error) {
-    problem = `not JSON: ${error instanceof Error ? error.message : error}`;
+    problem = `not JSON: ${wordsOf(error)}`;
   }
   if (problem) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");

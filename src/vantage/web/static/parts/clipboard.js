@@ -1,5 +1,5 @@
 // Puts text on the clipboard, and says so.
-import { notice, say } from "./messages.js";
+import { notice, say, wordsOf } from "./messages.js";
 
 /**
  * Puts text on the clipboard. It may still be on its way: browsers that allow copying only at the moment of a click
@@ -16,7 +16,7 @@ export async function copyText(what) {
     say("copied");
     notice(`Copied ${count((await text).length)}.`);
   } catch (error) {
-    notice(`That could not be copied: ${error instanceof Error ? error.message : error}`);
+    notice(`That could not be copied: ${wordsOf(error)}`);
   }
 }
 

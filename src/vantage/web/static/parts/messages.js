@@ -16,3 +16,6 @@ export function notice(words) {
   clearTimeout(noticeTimer);
   noticeTimer = setTimeout(() => { place.hidden = true; }, 6000);
 }
+
+/** What an error says. @param {unknown} error */
+export const wordsOf = (error) => error instanceof Error ? error.message : String(error);

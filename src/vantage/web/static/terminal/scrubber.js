@@ -3,7 +3,7 @@
 import { Latest } from "../parts/async_order.js";
 import { fullTime } from "../parts/dates.js";
 import { byId, drawing, h } from "../parts/dom.js";
-import { notice, say } from "../parts/messages.js";
+import { notice, say, wordsOf } from "../parts/messages.js";
 import { api } from "../connection/api.js";
 import { rawOf } from "./command_list.js";
 import { oneLine, outcome } from "./command_text.js";
@@ -52,12 +52,7 @@ export class Scrubber {
   /** @param {string} conversation */
   open(conversation) {
     this.conversation = conversation;
-    this.pause();
-    this.live = true;
-    this.stays.begin();
-    this.block = undefined;
-    this.wanted = null;
-    this.reading = false;
+    this.leavePast();
     this.survey();
     this.tell();
   }
@@ -139,7 +134,7 @@ export class Scrubber {
       } catch (error) {
         if (!isThere()) return;
         this.pause();
-        notice(`That moment cannot be shown: ${error instanceof Error ? error.message : error}`);
+        notice(`That moment cannot be shown: ${wordsOf(error)}`);
       }
     }
     if (isThere()) this.reading = false;
@@ -175,13 +170,18 @@ export class Scrubber {
     else this.go(0);
   }
 
-  toLive() {
+  /** From now on the live screen is meant; answers about an earlier moment are not shown. */
+  leavePast() {
     this.pause();
     this.live = true;
     this.stays.begin();
     this.block = undefined;
     this.wanted = null;
     this.reading = false;
+  }
+
+  toLive() {
+    this.leavePast();
     this.terminal.showLive();
     this.tell();
     say("Back to live");

@@ -14,9 +14,9 @@ import { pieces } from "./styled_pieces.js";
 
 const LINE_HEIGHT = 1.25, LARGEST = 16, READABLE = 13, SMALLEST = 4; // px
 const BESIDE = matchMedia("(min-width: 48.01rem)"), BELOW = matchMedia("(max-width: 75rem)"); // the timeline, as in page.css
-const MOST_OF_WINDOW = 0.62;
+const MAX_SHARE_OF_WINDOW = 0.62;
 const ENOUGH = 4.5; // contrast of text that has a colour of the palette
-const MOST_STYLES = 4000;
+const MAX_STYLES = 4000;
 const SCROLLBACK = 300; // lines that are fetched at once
 
 /** @typedef {{ text: string, runs: Run[] }} Line */
@@ -115,7 +115,7 @@ export class Terminal {
 
   draw() {
     const { rows, cursor, picture } = this;
-    if (this.styles.size > MOST_STYLES) this.forgetStyles();
+    if (this.styles.size > MAX_STYLES) this.forgetStyles();
     if (rows.children.length !== picture.lines.length) {
       rows.replaceChildren(...picture.lines.map(() => h("div.term-row")));
       this.drawn = [];
@@ -202,7 +202,7 @@ export class Terminal {
     if (this.history.open || !BESIDE.matches) return Infinity;
     const style = getComputedStyle(view), box = view.getBoundingClientRect(), earlier = byId("earlier");
     const above = box.top - pane.getBoundingClientRect().top + pane.scrollTop, frame = box.height - view.clientHeight + parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.marginBottom);
-    const whole = BELOW.matches ? pane.clientHeight - above : innerHeight * MOST_OF_WINDOW;
+    const whole = BELOW.matches ? pane.clientHeight - above : innerHeight * MAX_SHARE_OF_WINDOW;
     return whole - frame - (earlier.hidden ? 0 : earlier.offsetHeight + 4);
   }
 

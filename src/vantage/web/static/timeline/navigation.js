@@ -1,9 +1,9 @@
 // Ways to a row: from an address, a search hit or a command. A later move in the timeline, a person's own scrolling
 // included, ends an earlier one that is still waiting for an answer.
-import { notice } from "../parts/messages.js";
+import { notice, wordsOf } from "../parts/messages.js";
 import { api } from "../connection/api.js";
+import { began } from "./row_element.js";
 import { placeOf } from "./rows.js";
-import { began } from "./timeline.js";
 
 /** @typedef {import("./rows.js").Rows} Rows @typedef {import("../../types.d.ts").Block} Block */
 /** @typedef {{ isLast: () => boolean, act: () => void, needsSnapshot: boolean }} Wanted */
@@ -58,7 +58,7 @@ export class Navigation {
       rows.take(answer, timeline.width);
       await timeline.goTo(placeOf(drawn.row.id), { open: true, flash: true, from });
     } catch (error) {
-      if (isLast()) notice(error instanceof Error ? error.message : String(error));
+      if (isLast()) notice(wordsOf(error));
     }
   }
 
@@ -72,7 +72,7 @@ export class Navigation {
     let low = 1, high = rows.count, n = of();
     for (let tries = 0; n === undefined && low <= high && tries < MAX_STEPS; tries++) { // rows are in the order of time
       const middle = (low + high) >> 1;
-      const known = rows.get(middle) ? true : await timeline.load(middle);
+      const known = rows.get(middle) ? true : await timeline.loader.load(middle);
       if (!isLast()) return;
       if (!known) continue; // the server could not be asked: the same row again
       const row = rows.get(middle);

@@ -1,7 +1,8 @@
 // Pictures of the conversation. They are fetched with the session, because the address alone does not authenticate.
+import { wordsOf } from "../parts/messages.js";
 import { file } from "../connection/api.js";
 
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 /** Addresses of pictures that were shown last, as data. @type {Map<string, Promise<string>>} */
 const kept = new Map();
 
@@ -10,10 +11,10 @@ export function showPicture(image, path) {
   const picture = kept.get(path) ?? file(path).then(({ blob }) => asData(blob));
   kept.delete(path);
   kept.set(path, picture); // the last used is the last to go
-  for (const old of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(old);
+  for (const old of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(old);
   picture.then((data) => image.setAttribute("src", data), (error) => {
     kept.delete(path);
-    image.setAttribute("title", error instanceof Error ? error.message : String(error));
+    image.setAttribute("title", wordsOf(error));
   });
 }
 

@@ -16,7 +16,7 @@
 /** Rows are numbered in the order in which they began: `r17` is the seventeenth. @param {string} id */
 export const placeOf = (id) => Number(id.slice(1));
 
-const MOST_KEPT = 4000;
+const MAX_KEPT = 4000;
 const TAIL = 200; // rows at the end, which are never forgotten
 
 export class Rows {
@@ -118,9 +118,9 @@ export class Rows {
    * @param {number} last
    */
   forgetBeyond(first, last) {
-    if (this.byPlace.size <= MOST_KEPT) return;
+    if (this.byPlace.size <= MAX_KEPT) return;
     for (const n of this.byPlace.keys()) {
-      if ((n < first - MOST_KEPT / 4 || n > last + MOST_KEPT / 4) && n <= this.count - TAIL) this.byPlace.delete(n);
+      if ((n < first - MAX_KEPT / 4 || n > last + MAX_KEPT / 4) && n <= this.count - TAIL) this.byPlace.delete(n);
     }
   }
 
