@@ -40,6 +40,10 @@ def counted(monkeypatch):
         ("read -e -p 'Edit: ' line", "line", "Edit:"),
         ("python3 -q -i", "line", ">>>"),
         ("vim -u NONE -N", "key", ""),
+        ("cat", "line", ""),
+        ("stty raw -echo; cat > /dev/null", "key", ""),
+        ("dialog --msgbox 'All done' 8 30", "key", "<  OK  >"),
+        ("dialog --inputbox 'Your name' 8 30", "key", "Your name"),
     ],
 )
 async def test_a_command_returns_at_its_question(home, command, awaiting, prompt):

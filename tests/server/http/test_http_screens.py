@@ -99,3 +99,9 @@ def test_a_wait_says_what_is_selected_on_the_main_screen(server, conversation):
     over = server.pty(conversation, "keys", keys=["Enter"], wait_for="PROMPT")
     assert over["matched"]
     assert "selected" not in over
+
+
+def test_a_command_that_asks_with_a_menu_says_what_is_selected_on_it(server, conversation):
+    asks = server.pty(conversation, "exec_block", command="dialog --yesno 'Go on?' 8 30")
+    assert (asks["awaiting"], asks["selected"]) == ("key", ["< Yes >"])
+    assert server.pty(conversation, "keys", keys=["Enter"], wait_for="PROMPT")["matched"]

@@ -116,6 +116,16 @@ async def test_a_wait_that_comes_with_a_screen_says_what_is_selected_on_it(serve
         assert (await user.call("pty_read_screen"))["selected"] == ["two"]
 
 
+async def test_a_command_that_asks_says_what_and_where(server):
+    """The prompt is what the program printed, never the line of the command; of a dialog, what is in its box."""
+    async with agent(server) as user:
+        asks = await user.call("pty_exec_block", command="dialog --yesno 'Go on?' 8 30")
+        assert (asks["awaiting"], asks["prompt"], asks["selected"]) == ("key", "< Yes >   < No  >", ["< Yes >"])
+        await user.call("pty_keys", keys=["Enter"], wait_for="PROMPT")
+        silent = await user.call("pty_exec_block", command="cat")
+        assert (silent["awaiting"], "prompt" in silent) == ("line", False)
+
+
 async def test_lines_of_a_long_output_are_found_in_it(server):
     async with agent(server) as user:
         ran = await user.call("pty_exec_block", command="seq 1 100000", max_output=100)

@@ -10,6 +10,7 @@ lost its hooks (`ShellHooks` finds out), and waits for input only when it has no
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,6 +29,7 @@ QUIET_S = 0.1
 MAX_PAUSE_S = 1.0
 GLANCE = {"samples": 2, "every_ms": 50}
 """How the host samples for a caller that does not wait."""
+_BOX = re.compile("[\u2500-\u257f]+")
 
 
 class Awaited(msgspec.Struct, frozen=True):
@@ -36,7 +38,8 @@ class Awaited(msgspec.Struct, frozen=True):
     what: Awaiting
     because: Because
     prompt: str
-    """The line that asks: the last one at the cursor or above it; empty in a full-screen program."""
+    """The line that asks: the last one at the cursor or above it; empty in a full-screen program, and while the command
+    has printed nothing."""
 
 
 class InputWatch:
@@ -195,10 +198,14 @@ def _kind(what: Awaiting, because: Because, core: TerminalCore) -> Awaiting:
 
 
 def _prompt(core: TerminalCore) -> str:
-    screen = core.screen
-    if screen is None or screen.alt_screen:
+    """The line that asks; in a box of lines, what stands between them. Nothing asks before the command's output."""
+    screen, block = core.screen, core.state.block
+    if screen is None or screen.alt_screen or (block is not None and block.spool.start == core.cursor):
         return ""
     caret = screen.cursor
     lines = screen.lines()[: caret.row + 1]
-    lines[-1] = take(lines[-1], caret.col)  # what stands behind it is older
+    if _BOX.search(lines[-1]):
+        lines = [_BOX.sub("", line) for line in lines]
+    else:
+        lines[-1] = take(lines[-1], caret.col)  # what stands behind it is older
     return next((line for line in reversed(lines) if line.strip()), "").strip()

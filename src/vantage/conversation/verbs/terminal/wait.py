@@ -14,13 +14,12 @@ from vantage.conversation.verbs.terminal import calls
 from vantage.conversation.verbs.terminal.params import WaitFor
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.conversation.verbs.terminal.results import Waited, set_awaited
-from vantage.conversation.verbs.terminal.screen import seen_screen
+from vantage.conversation.verbs.terminal.screen import seen_screen, selected_now
 from vantage.conversation.verbs.verb import verb
 from vantage.terminal.output.blocks import ByteRange
 from vantage.terminal.output.match import Condition, condition
 from vantage.terminal.output.reading import Line, around, read_lines, read_output
 from vantage.terminal.screen.frames import ScreenSnapshot
-from vantage.terminal.screen.selection import selected
 
 BEFORE, AFTER = 1_000, 500
 """Characters of the new output that are shown before and after a match."""
@@ -89,7 +88,7 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         new = ByteRange(start, live.terminal.cursor)
         drawn = await _drawn_since(terminal, new, params.max_output)
         if drawn is not None and screen is not None and live.state.block is not None:  # a menu on the main screen
-            waited.selected = selected(ScreenSnapshot.of(screen, 0, styled=True)) or None
+            waited.selected = selected_now(screen)
         waited.tail = _new_output(terminal, new, drawn, fired, params.max_output).rstrip("\n")
     return waited
 
