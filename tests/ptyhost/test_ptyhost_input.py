@@ -197,8 +197,9 @@ def test_signals_reach_whom_they_are_for(client):
     client.wait_for(b"shell got it", count=2)
     client.type(b"sleep 1000\n")
     client.until(lambda: client.ask("state", terminal="t")["foreground"] == "sleep")
-    client.ask("signal", terminal="t", signal="SIGTERM", to="foreground")
+    client.ask("signal", terminal="t", signal="SIGTERM", to="foreground", spare_shell=True)
     client.wait_for(b"Terminated")
+    assert client.ask("signal", terminal="t", signal="KILL", to="foreground", spare_shell=True)["signaled"] == 0
     client.type(b"sleep 1001 & sleep 1002 &\n")
     client.wait_for(b"[2] ")
     assert client.ask("signal", terminal="t", signal="CONT", to="session")["signaled"] == 3

@@ -266,6 +266,7 @@ def interrupt(host: "Host", request: Request) -> None:
 
 
 def signal_(host: "Host", request: Request) -> None:
+    """`spare_shell`: a signal to the foreground is for a program, and nothing is signalled when the shell is there."""
     _, running = _running(host, request)
     pty = running.pty
     name, target = _text(request, "signal"), request.fields.get("to", "foreground")
@@ -285,6 +286,9 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
+            if group == pty.pid and request.fields.get("spare_shell") is True:
+                request.answer(signaled=0)
+                return
             os.killpg(group, number)
     except OSError as error:
         raise Refused(Code.FAILED, f"cannot signal the {target}: {error.strerror}") from None

@@ -69,8 +69,10 @@ async def test_a_wait_does_not_match_in_the_echo(server):
         assert said["tail"].splitlines()[1].lstrip("\r") == "done done"
 
 
-@pytest.mark.parametrize("tool", ["pty_status", "pty_read_screen", "pty_blocks", "pty_search", "display_context"])
-async def test_a_tool_that_looks_makes_no_terminal(server, tool):
+@pytest.mark.parametrize(
+    "tool", ["pty_status", "pty_read_screen", "pty_blocks", "pty_search", "display_context", "pty_end_session"]
+)
+async def test_a_tool_that_looks_or_ends_makes_no_terminal(server, tool):
     fields = {"query": "x"} if tool == "pty_search" else {}
     async with over_http(server, "?tools=all") as user:
         with pytest.raises(Refused) as refused:

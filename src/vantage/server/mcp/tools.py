@@ -33,6 +33,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     reads: bool
     """Allowed with a read-only token."""
     read_only: bool
+    needs_terminal: bool
+    """There must be a terminal: the others make one."""
     destructive: bool
     idempotent: bool
     open_world: bool
@@ -322,6 +324,7 @@ def _pty_tool(verb: str) -> Tool:
         returns=_output(verb, known.result),
         reads=known.reads,
         read_only=looks,
+        needs_terminal=looks or verb == "end_session",
         destructive=not looks and verb != "resize",
         idempotent=looks or verb in _IDEMPOTENT,
         open_world=not looks and verb not in _CLOSED_WORLD,
@@ -340,6 +343,7 @@ TOOLS: dict[str, Tool] = {
         returns=_output("append", Appended),
         reads=False,
         read_only=False,
+        needs_terminal=False,
         destructive=False,
         idempotent=False,
         open_world=False,
@@ -354,6 +358,7 @@ TOOLS: dict[str, Tool] = {
         returns=_output("instructions", Text),
         reads=True,
         read_only=True,
+        needs_terminal=True,
         destructive=False,
         idempotent=True,
         open_world=False,
