@@ -96,6 +96,16 @@ async def test_a_screen_is_one_text(server, carrier):
         assert "screen" not in left
 
 
+async def test_a_screen_has_no_rows_of_filler(server):
+    async with agent(server) as user:
+        vim = await user.call("pty_exec_interactive", command="vim -u NONE -N new.txt", wait_for={"screen": "New"})
+        looked = await user.call("pty_read_screen")
+        for text in (vim["screen"], looked["text"]):
+            assert (text.count("~"), "37 more rows like this" in text) == (1, True)
+        part = await user.call("pty_read_screen", region={"row": 10, "rows": 10})
+        assert part["text"] == "\n".join("~" * 10)
+
+
 async def test_a_wait_shows_its_match_and_nothing_older(server):
     async with agent(server) as user:
         await user.call("pty_exec_block", command="echo older")

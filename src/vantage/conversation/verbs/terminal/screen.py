@@ -14,7 +14,7 @@ from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.conversation.verbs.terminal.results import Deltas, ScreenRead, ScreenStatus, ScrollbackRead
 from vantage.conversation.verbs.verb import NoParams, verb
 from vantage.errors import InputError, Unavailable
-from vantage.terminal.output.reading import shortened
+from vantage.terminal.output.reading import shortened, without_filler
 from vantage.terminal.screen.frames import ScreenDelta, ScreenSnapshot
 from vantage.terminal.screen.screen import SCROLLBACK_LINES, Screen, Scrollback
 from vantage.terminal.screen.selection import selected
@@ -34,8 +34,8 @@ NO_SCREEN = SeenScreen()
 
 
 def seen_screen(seen: ScreenSnapshot, limit: int) -> SeenScreen:
-    """`seen` has its styles; the text is cut to `limit` characters."""
-    return SeenScreen(shortened(seen.text(), limit), selected(seen) or None)
+    """`seen` has its styles; equal rows that show nothing are counted, and the text is cut to `limit` characters."""
+    return SeenScreen(shortened(without_filler(seen.text()), limit), selected(seen) or None)
 
 
 def selected_now(screen: Screen) -> list[str] | None:

@@ -5,9 +5,11 @@ or a silence, else the last lines. While a program has the alternate screen, the
 """
 
 import asyncio
+import time
 
 import msgspec
 
+from vantage.conversation.live.terminal import LiveTerminal
 from vantage.conversation.live.waits import Wait
 from vantage.conversation.store.block_output import drawn_lines, is_drawn
 from vantage.conversation.verbs.terminal import calls
@@ -25,6 +27,8 @@ BEFORE, AFTER = 1_000, 500
 """Characters of the new output that are shown before and after a match."""
 LAST = 2_000
 """Characters at the end of the new output that are shown when nothing matched."""
+SETTLE_S, MAX_SETTLE_S = 0.03, 0.3
+"""A full-screen program draws in several writes: its picture is read after a pause, which is waited for so long."""
 _WHOLE = frozenset({"prompt", "eof", "quiet_ms"})
 """Conditions that end an answer of unknown length: all that is new is shown, as far as `max_output` allows."""
 
@@ -61,6 +65,8 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         unseen=terminal.command_line if any(block.spool.start == start for block in live.last_blocks()) else "",
     )
     fired = await wait.run(params.timeout_ms / 1000)
+    if fired is not None and (screen := live.terminal.screen) is not None and screen.alt_screen:
+        await _settled(live)
     found = wait.found()
     cursor = start
     if found is not None:
@@ -91,6 +97,14 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
             waited.selected = selected_now(screen)
         waited.tail = _new_output(terminal, new, drawn, fired, params.max_output).rstrip("\n")
     return waited
+
+
+async def _settled(live: LiveTerminal) -> None:
+    now = time.monotonic()
+    end = now + MAX_SETTLE_S
+    while (quiet_at := min(live.last_output + SETTLE_S, end)) > now:
+        await asyncio.sleep(quiet_at - now)
+        now = time.monotonic()
 
 
 def _new_output(
