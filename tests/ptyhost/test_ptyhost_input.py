@@ -52,12 +52,12 @@ def test_input_that_is_not_read_in_time_is_dropped_and_reported(client):
     answer = client.type(b"x" * 500_000, timeout_ms=100)
     assert answer["why"] == "timeout"
     assert 0 < answer["written"] < 500_000
-    later = client.type(b"y" * 10, timeout_ms=0)
-    assert later["written"] == 0
+    later = client.type(b"y" * 500_000, timeout_ms=0)  # the kernel may make room for some of it
+    assert later["written"] < 500_000
     client.ask("signal", terminal="t", signal="USR1", to="shell")
     client.type(b"Q", timeout_ms=30_000)
     # Exactly the bytes that were reported as written have arrived; the rest is never typed.
-    client.wait_for(b"%d bytes" % answer["written"])
+    client.wait_for(b"%d bytes" % (answer["written"] + later["written"]))
     client.ask("kill", terminal="t")
 
 

@@ -4,8 +4,8 @@ The spool keeps the echo: only a wait whose cursor is that of an input reads it 
 a typed line if it folds to that line, behind nothing or behind a prompt. The prompt is the text that was on the line
 when the input was written; a line editor may print it again with each key (Python 3.13), or draw each piece of the
 line where it stands (fish, which also draws its suggestions there). Blanks do not count, since editors wrap and
-indent. A program that reads late echoes twice: first the tty does, then the line editor behind its prompt. Where the tty
-is known to have echoed, the echo is the end of the first line that ends with it, whatever was printed before it.
+indent. A program that reads late echoes twice: first the tty does, then the line editor behind its prompt. Where the
+tty is known to have echoed, the echo is the end of the first line that ends with it, whatever was printed before it.
 
 Echo is given to searches as line ends, byte for byte, so that offsets stay. The end of an unfinished line that may
 become an echo is held back until it is one or is none. A match that reaches past the echo is not in it.
