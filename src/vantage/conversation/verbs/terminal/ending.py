@@ -149,10 +149,12 @@ was in the middle of a line, or a REPL that computed, is back at its prompt afte
 
 
 async def _signal(terminal: PtyTerminal, name: str) -> None:
-    """To the foreground process group, unless its program has just ended and the shell is back there."""
-    live = terminal.live
+    """To the foreground process group, which may end at this very moment.
+
+    The shell is there then, or all the time if it has no job control. It ignores TERM, and is not to be killed.
+    """
     with contextlib.suppress(Unavailable):
-        await live.ask("signal", signal=name, to="foreground", spare_shell=live.hooks.is_shell(live.state.pid))
+        await terminal.live.ask("signal", signal=name, to="foreground", spare_shell=name == "KILL")
 
 
 @verb("Kill everything in the terminal and start a fresh shell.", destructive=True)

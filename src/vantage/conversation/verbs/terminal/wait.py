@@ -6,6 +6,7 @@ or a silence, else the last lines. While a program has the alternate screen, the
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -45,11 +46,18 @@ async def wait_for(terminal: PtyTerminal, params: WaitFor) -> Waited:
         params, block_id = msgspec.structs.replace(params, from_cursor=begun["cursor"]), begun["block"]
         terminal.typed_before(begun["typed"])
     ends = block_id is not None and terminal.live.block(block_id).origin == "interactive"
-    return await wait_on(terminal, params, block_id, ends=ends)
+    return await wait_on(terminal, params, block_id, ends=ends, idle=lambda: terminal.prompts.idle)
 
 
-async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, *, ends: bool) -> Waited:
-    """Waits on a command; with `ends`, its end ends the wait."""
+async def wait_on(
+    terminal: PtyTerminal,
+    params: WaitFor,
+    block_id: str | None,
+    *,
+    ends: bool,
+    idle: Callable[[], bool] = lambda: False,
+) -> Waited:
+    """Waits on a command; with `ends`, its end ends the wait. `idle`: the shell is at its prompt, and stays there."""
     live = terminal.live
     start = _start(terminal, params.from_cursor)
     echo = terminal.echo_at(start)
@@ -63,6 +71,7 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         echo=echo,
         across=condition(params.match, start, regex=params.regex) if echo is not None else None,
         unseen=terminal.command_line if any(block.spool.start == start for block in live.last_blocks()) else "",
+        idle=idle,
     )
     fired = await wait.run(params.timeout_ms / 1000)
     if fired is not None and (screen := live.terminal.screen) is not None and screen.alt_screen:
@@ -73,7 +82,7 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         cursor = found.end
     elif fired is not None and fired.kind == "eof":  # where it ended: a wait for the prompt after it still finds it
         cursor = max(start, live.block(block_id).spool.end) if block_id else live.terminal.cursor
-    elif fired is not None and fired.kind == "quiet_ms":
+    elif fired is not None and fired.kind in ("quiet_ms", "prompt"):
         cursor = live.terminal.cursor
     live.position.cursor = cursor
     waited = Waited(
