@@ -52,12 +52,12 @@ def test_input_that_is_not_read_in_time_is_dropped_and_reported(client):
     answer = client.type(b"x" * 500_000, timeout_ms=100)
     assert answer["why"] == "timeout"
     assert 0 < answer["written"] < 500_000
-    later = client.type(b"y" * 10, timeout_ms=0)
-    assert later["written"] == 0
+    later = client.type(b"y" * 500_000, timeout_ms=0)  # the kernel may make room for some of it
+    assert later["written"] < 500_000
     client.ask("signal", terminal="t", signal="USR1", to="shell")
     client.type(b"Q", timeout_ms=30_000)
     # Exactly the bytes that were reported as written have arrived; the rest is never typed.
-    client.wait_for(b"%d bytes" % answer["written"])
+    client.wait_for(b"%d bytes" % (answer["written"] + later["written"]))
     client.ask("kill", terminal="t")
 
 
@@ -197,8 +197,9 @@ def test_signals_reach_whom_they_are_for(client):
     client.wait_for(b"shell got it", count=2)
     client.type(b"sleep 1000\n")
     client.until(lambda: client.ask("state", terminal="t")["foreground"] == "sleep")
-    client.ask("signal", terminal="t", signal="SIGTERM", to="foreground")
+    client.ask("signal", terminal="t", signal="SIGTERM", to="foreground", spare_shell=True)
     client.wait_for(b"Terminated")
+    assert client.ask("signal", terminal="t", signal="KILL", to="foreground", spare_shell=True)["signaled"] == 0
     client.type(b"sleep 1001 & sleep 1002 &\n")
     client.wait_for(b"[2] ")
     assert client.ask("signal", terminal="t", signal="CONT", to="session")["signaled"] == 3

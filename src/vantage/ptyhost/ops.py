@@ -138,11 +138,12 @@ def input_(host: "Host", request: Request) -> None:
     _type(host, request, data, part, known)
 
 
-def _answer_input(request: Request, written: int, why: str) -> None:
+def _answer_input(request: Request, written: int, why: str, *, echo: bool = False) -> None:
+    """`echo`: the terminal echoes what is typed, so that it is in the output before anything a program says to it."""
     if why:
         request.answer(written=written, why=why)
     elif request.fields.get("answer") != "failure":
-        request.answer(written=written)
+        request.answer(written=written, echo=echo)
 
 
 def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, known: int) -> None:
@@ -164,7 +165,9 @@ def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, know
             "taken; wait for it to read, interrupt it, or send less",
         )
     longest = max(map(len, data.replace(b"\r", b"\n").split(b"\n")), default=0)
-    if longest > MAX_TYPED_LINE and running.pty.modes().canonical:
+    modes = running.pty.modes()
+    echo = modes.echo and modes.canonical
+    if longest > MAX_TYPED_LINE and modes.canonical:
         raise Refused(
             Code.LINE_TOO_LONG,
             f"the terminal takes lines of at most {MAX_TYPED_LINE} bytes now and would cut one of {longest}. Nothing "
@@ -174,7 +177,7 @@ def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, know
     def done(written: int, why: str) -> None:
         if part is not None:
             part.ends(known + written, whole=written >= len(data), why=why)
-        _answer_input(request, known + written, why)
+        _answer_input(request, known + written, why, echo=echo)
 
     def refused(code: Code) -> None:
         if part is not None:
@@ -266,6 +269,7 @@ def interrupt(host: "Host", request: Request) -> None:
 
 
 def signal_(host: "Host", request: Request) -> None:
+    """`spare_shell`: a signal to the foreground is for a program, and nothing is signalled when the shell is there."""
     _, running = _running(host, request)
     pty = running.pty
     name, target = _text(request, "signal"), request.fields.get("to", "foreground")
@@ -285,6 +289,9 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
+            if group == pty.pid and request.fields.get("spare_shell") is True:
+                request.answer(signaled=0)
+                return
             os.killpg(group, number)
     except OSError as error:
         raise Refused(Code.FAILED, f"cannot signal the {target}: {error.strerror}") from None

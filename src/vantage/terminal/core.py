@@ -242,6 +242,8 @@ class TerminalCore:
         if state.pending is not None and state.phase is Phase.SENT and state.block is None and self._refused():
             self._begin(None)
         if state.block is not None:
+            if state.block.alt_screen and (mark.status or state.ending is not None):
+                self._drawing.program_died()
             if state.asked is not None:
                 self._end("incomplete", None, mark)
             else:

@@ -27,7 +27,9 @@ class Terminal:
 
     def __init__(self, monkeypatch):
         self.now, self.answer, self.last_output, self.asked, self.looks = 100.0, dict(YES), 0.0, 0, 0
-        self.core = SimpleNamespace(state=SimpleNamespace(phase=Phase.RUNNING, pid=1), raw=7, screen=None)
+        self.core = SimpleNamespace(
+            state=SimpleNamespace(phase=Phase.RUNNING, pid=1, block=None), raw=7, cursor=7, screen=None
+        )
         self.settled = True
         self.waiters = Waiters(lambda: False)
         monkeypatch.setattr(input_watch, "time", SimpleNamespace(monotonic=lambda: self.now))
@@ -38,6 +40,7 @@ class Terminal:
             core=lambda: self.core,
             settled=lambda: self.settled,
             last_output=self.looked,
+            read_spool=lambda start, end: b"x" * (end - start),
             ask=self.ask,
         )
 

@@ -40,6 +40,11 @@ def counted(monkeypatch):
         ("read -e -p 'Edit: ' line", "line", "Edit:"),
         ("python3 -q -i", "line", ">>>"),
         ("vim -u NONE -N", "key", ""),
+        ("cat", "line", ""),
+        ("printf '\\n\\n'; cat", "line", ""),
+        ("stty raw -echo; cat > /dev/null", "key", ""),
+        ("dialog --msgbox 'All done' 8 30", "key", "<  OK  >"),
+        ("dialog --inputbox 'Your name' 8 30", "key", "Your name"),
     ],
 )
 async def test_a_command_returns_at_its_question(home, command, awaiting, prompt):
@@ -50,6 +55,14 @@ async def test_a_command_returns_at_its_question(home, command, awaiting, prompt
         waited = await t.wait_for("never", timeout_ms=LONG_MS)
         assert (waited.matched, waited.reason, waited.awaiting, waited.prompt) == (False, "awaiting", awaiting, prompt)
         assert waited.cursor == ran.cursor
+
+
+async def test_the_line_of_the_command_is_no_question(home):
+    """The answer of a program that reads keys may be overwritten: then its line is empty."""
+    async with agent_terminal(home) as t:
+        await t.exec_interactive("stty raw -echo; cat", wait_for={"foreground": "cat"})
+        typed = await t.send("yes\n", wait_for="never", timeout_ms=LONG_MS)
+        assert (typed.awaiting, typed.prompt) == ("key", "")
 
 
 async def test_each_question_of_a_program_is_told(home):

@@ -83,3 +83,17 @@ async def test_keys_are_echoed_too(home):
         assert found.tail.startswith("y\nsaid y: y")
         assert found.match_span.start > found.cursor - 3
         assert (await t.read_spool(found.match_span.start)).text.startswith("y: y")
+
+
+DOTS = "import sys, time\nwhile True:\n    sys.stdout.write('.')\n    sys.stdout.flush()\n    time.sleep(0.0005)\n"
+
+
+async def test_what_another_program_prints_at_that_moment_makes_no_answer_of_it(home, tmp_path):
+    """The echo of the tty stands behind the dots then."""
+    (tmp_path / "dots.py").write_text(DOTS)
+    async with agent_terminal(home) as t:
+        await t.exec_interactive(f"{sys.executable} {tmp_path}/dots.py & cat > /dev/null", wait_for="...")
+        for number in range(20):
+            missed = await t.send(f"done {number}\n", wait_for={"match": f"done {number}", "timeout_ms": 30})
+            assert not missed.matched
+        await t.reset()

@@ -1,5 +1,8 @@
 """Ending what runs: a question is never answered, a prompt gets its quit word, and anything ends in one call."""
 
+import os
+import signal
+
 import pytest
 
 from terminal_home import agent_terminal
@@ -158,6 +161,29 @@ async def test_a_dry_run_does_nothing(home):
         assert (await t.end_session(force=True, dry_run=True)).how == "terminate"
         assert (await t.read_block(session.block_id)).block.running
         assert (await t.end_session()).how == "exit"
+
+
+DEAF = "sh -c 'trap \"\" INT TERM; echo de''af; while :; do sleep 1000; done'"
+
+
+async def test_a_program_that_ends_late_takes_no_shell_with_it(home, monkeypatch):
+    """It may end right before it is killed: the signal would reach the shell, which has the terminal then."""
+    async with agent_terminal(home) as t:
+        await t.exec_block("kept=yes")
+        await t.exec_interactive(DEAF, wait_for="deaf")
+        ask = t.live.link.ask
+
+        async def late(op, **fields):
+            if op == "signal" and fields["signal"] == "KILL":
+                program = (await ask("state"))["foreground_pid"]
+                os.killpg(os.getpgid(program), signal.SIGKILL)
+                while (await ask("state"))["foreground_pid"] == program:
+                    pass
+            return await ask(op, **fields)
+
+        monkeypatch.setattr(t.live.link, "ask", late)
+        assert (await t.end_session()).how == "kill"
+        assert (await t.exec_block("echo $kept")).output == "yes\n"
 
 
 async def test_nothing_runs(home):

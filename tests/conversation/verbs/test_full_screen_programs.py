@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from terminal_home import agent_terminal, environment
+from vantage.conversation.verbs.terminal import wait
 
 
 async def test_nano(home, tmp_path):
@@ -163,3 +164,13 @@ async def test_the_last_screen_of_a_full_screen_program_is_kept_with_its_command
         assert shown[:2] == ["Once upon a time", "~"]
         plain = await t.exec_block("echo plain")
         assert (await t.read_block(plain.block_id)).screen is None
+
+
+async def test_a_screen_is_read_when_it_is_drawn(home, monkeypatch):
+    """The text that is waited for comes before the rest of the picture."""
+    monkeypatch.setattr(wait, "SETTLE_S", 2.0)
+    monkeypatch.setattr(wait, "MAX_SETTLE_S", 30.0)
+    picture = r"printf '\033[?1049h\033[2J\033[Hfir''st\n'; sleep 0.05; printf second; head -c 1; printf '\033[?1049l'"
+    async with agent_terminal(home) as t:
+        shown = await t.exec_interactive(picture, wait_for="first")
+        assert shown.screen.split() == ["first", "second"]

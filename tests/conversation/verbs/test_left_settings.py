@@ -139,3 +139,27 @@ async def test_ctrl_c_without_signals_from_the_keyboard(home, kind):
         await t.ctrl_c()
         ran = await t.exec_block("echo on", timeout_ms=20_000)
         assert (ran.output, ran.exit_code) == ("on\n", 0)
+
+
+FULL_SCREEN = r"printf '\033[?1049h\033[?25l\033[2J\033[Hfu''ll'; {end}"
+
+
+async def test_a_program_that_died_leaves_its_alternate_screen(home, kind):
+    async with agent_terminal(home, shell=kind) as t:
+        await t.exec_block("echo before")
+        for end in ("sh -c 'kill -9 $$'", "sh -c 'exit 3'"):
+            await t.exec_block(FULL_SCREEN.format(end=end), timeout_ms=20_000)
+            seen = await t.read_screen()
+            assert (seen.alt_screen, seen.cursor.visible, "before" in seen.text) == (False, True, True)
+        await t.exec_interactive(FULL_SCREEN.format(end="cat; true"), wait_for={"screen": "full"})
+        await t.end_session(force=True)
+        assert not (await t.status()).alt_screen
+        typed = await t.send("echo a''fter\n", wait_for="after")
+        assert (typed.screen, "after" in typed.tail.splitlines()) == (None, True)
+
+
+async def test_an_alternate_screen_that_a_command_asks_for_stays(home):
+    async with agent_terminal(home) as t:
+        await t.exec_block(FULL_SCREEN.format(end="true"))
+        await t.exec_block("false")
+        assert (await t.read_screen()).alt_screen

@@ -130,3 +130,21 @@ def test_a_terminal_that_was_left_in_raw_mode_is_itself_again(server):
         server.pty(made, "exec_block", command="sleep 1000", timeout_ms=0)
         server.pty(made, "wait_for", match={"foreground": "sleep"})
         assert server.pty(made, "keys", keys=["C-c"], wait_for="PROMPT")["matched"]
+
+
+FULL_SCREEN = r"printf '\033[?1049h\033[2J\033[Hfu''ll'; cat > /dev/null"
+
+
+def test_a_program_that_is_ended_leaves_its_alternate_screen(server, conversation):
+    server.pty(conversation, "exec_interactive", command=FULL_SCREEN, wait_for={"screen": "full"})
+    server.pty(conversation, "end_session")
+    assert server.pty(conversation, "status")["alt_screen"] is False
+    typed = server.pty(conversation, "send", data="echo a''fter\n", wait_for="after")
+    assert (typed.get("screen"), "after" in typed["tail"].splitlines()) == (None, True)
+
+
+def test_what_stood_on_the_screen_is_not_output(server, conversation):
+    server.pty(conversation, "exec_block", command="seq 100")
+    ran = server.pty(conversation, "exec_block", command=r"printf 'a\033[5;40Hto\033[5;60Hconnect\033[40;3H b\n'")
+    drawn, last = ran["output"].splitlines()
+    assert (drawn.split()[1:], last) == (["to", "connect"], "a  b")

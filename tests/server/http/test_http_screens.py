@@ -99,3 +99,15 @@ def test_a_wait_says_what_is_selected_on_the_main_screen(server, conversation):
     over = server.pty(conversation, "keys", keys=["Enter"], wait_for="PROMPT")
     assert over["matched"]
     assert "selected" not in over
+
+
+def test_a_command_that_asks_with_a_menu_says_what_is_selected_on_it(server, conversation):
+    asks = server.pty(conversation, "exec_block", command="dialog --yesno 'Go on?' 8 30")
+    assert (asks["awaiting"], asks["selected"]) == ("key", ["< Yes >"])
+    assert server.pty(conversation, "keys", keys=["Enter"], wait_for="PROMPT")["matched"]
+
+
+def test_a_screen_beside_an_answer_has_no_rows_of_filler(server, conversation):
+    vim = server.pty(conversation, "exec_interactive", command="vim -u NONE -N new.txt", wait_for={"screen": "New"})
+    assert (vim["screen"].count("~"), "37 more rows like this" in vim["screen"]) == (1, True)
+    assert server.pty(conversation, "read_screen")["rows"].count("~") == 38, "a look over HTTP has every row"

@@ -96,6 +96,16 @@ async def test_a_screen_is_one_text(server, carrier):
         assert "screen" not in left
 
 
+async def test_a_screen_has_no_rows_of_filler(server):
+    async with agent(server) as user:
+        vim = await user.call("pty_exec_interactive", command="vim -u NONE -N new.txt", wait_for={"screen": "New"})
+        looked = await user.call("pty_read_screen")
+        for text in (vim["screen"], looked["text"]):
+            assert (text.count("~"), "37 more rows like this" in text) == (1, True)
+        part = await user.call("pty_read_screen", region={"row": 10, "rows": 10})
+        assert part["text"] == "\n".join("~" * 10)
+
+
 async def test_a_wait_shows_its_match_and_nothing_older(server):
     async with agent(server) as user:
         await user.call("pty_exec_block", command="echo older")
@@ -158,3 +168,22 @@ async def test_one_call_ends_a_program_in_raw_mode(server):
         await user.call("pty_end_session")
         await user.call("pty_exec_block", command="sleep 1000", wait_for={"foreground": "sleep"})
         assert (await user.call("pty_keys", keys=["C-c"], wait_for="PROMPT"))["matched"]
+
+
+FULL_SCREEN = r"printf '\033[?1049h\033[2J\033[Hfu''ll'; cat > /dev/null"
+
+
+async def test_a_program_that_is_ended_leaves_its_alternate_screen(server):
+    async with agent(server) as user:
+        await user.call("pty_exec_interactive", command=FULL_SCREEN, wait_for={"screen": "full"})
+        await user.call("pty_end_session")
+        assert "alt_screen" not in await user.call("pty_status")
+        typed = await user.call("pty_send", data="echo a''fter\n", wait_for="after")
+        assert ("screen" in typed, "after" in typed["tail"].splitlines()) == (False, True)
+
+
+async def test_what_stood_on_the_screen_is_not_output(server):
+    async with agent(server) as user:
+        await user.call("pty_exec_block", command="seq 100")
+        ran = await user.call("pty_exec_block", command=r"printf 'a\033[5;40Hto\033[5;60Hconnect\033[40;3H b\n'")
+        assert len(ran["output"].splitlines()) == 2

@@ -69,8 +69,10 @@ async def test_a_wait_does_not_match_in_the_echo(server):
         assert said["tail"].splitlines()[1].lstrip("\r") == "done done"
 
 
-@pytest.mark.parametrize("tool", ["pty_status", "pty_read_screen", "pty_blocks", "pty_search", "display_context"])
-async def test_a_tool_that_looks_makes_no_terminal(server, tool):
+@pytest.mark.parametrize(
+    "tool", ["pty_status", "pty_read_screen", "pty_blocks", "pty_search", "display_context", "pty_end_session"]
+)
+async def test_a_tool_that_looks_or_ends_makes_no_terminal(server, tool):
     fields = {"query": "x"} if tool == "pty_search" else {}
     async with over_http(server, "?tools=all") as user:
         with pytest.raises(Refused) as refused:
@@ -114,6 +116,16 @@ async def test_a_wait_that_comes_with_a_screen_says_what_is_selected_on_it(serve
         assert (started["awaiting"], started["selected"]) == ("key", ["two"])
         assert "selected: 'two'" in user.text
         assert (await user.call("pty_read_screen"))["selected"] == ["two"]
+
+
+async def test_a_command_that_asks_says_what_and_where(server):
+    """The prompt is what the program printed, never the line of the command; of a dialog, what is in its box."""
+    async with agent(server) as user:
+        asks = await user.call("pty_exec_block", command="dialog --yesno 'Go on?' 8 30")
+        assert (asks["awaiting"], asks["prompt"], asks["selected"]) == ("key", "< Yes >   < No  >", ["< Yes >"])
+        await user.call("pty_keys", keys=["Enter"], wait_for="PROMPT")
+        silent = await user.call("pty_exec_block", command="cat")
+        assert (silent["awaiting"], "prompt" in silent) == ("line", False)
 
 
 async def test_lines_of_a_long_output_are_found_in_it(server):

@@ -8,6 +8,7 @@ class Now(msgspec.Struct):
 
     cursor: int = 0
     over: bool = False
+    at_prompt: bool = False
     awaiting_secret: bool = False
     foreground: str | None = None
     title: str = ""

@@ -1,5 +1,6 @@
 """The echo of an input in a spool, however it is cut into pieces: what a search is given, and what is held back."""
 
+import msgspec
 import pytest
 
 from vantage.terminal.output.echo import EchoFilter, typed_input
@@ -57,10 +58,11 @@ CASES = {
 }
 
 
-def seen(before: str, typed: str, output: str, size: int) -> str:
+def seen(before: str, typed: str, output: str, size: int, *, echoed: bool = False) -> str:
     """What a search sees of an output that comes in pieces; echo as ·."""
     spool = before.encode()
-    found = EchoFilter(lambda start, end: spool[start:end], typed_input(typed.encode(), len(spool), spool))
+    written = msgspec.structs.replace(typed_input(typed.encode(), len(spool), spool), echoed=echoed)
+    found = EchoFilter(lambda start, end: spool[start:end], written)
     at, shown, data = len(spool), b"", output.encode()
     for place in range(0, len(data), size):
         spool += data[place : place + size]
@@ -83,3 +85,28 @@ def test_in_pieces_only_a_prompt_may_be_seen_that_is_covered_later(before, typed
     first = typed.strip("\r").partition("\r")[0] or "\0"
     for sees, should in zip(pieces.split("\n"), visible.split("\n"), strict=True):
         assert sees == should or (set(should) <= set("·\x1e") and first not in sees)
+
+
+BETWEEN = {
+    "behind dots": ("..", "done\r", "...done\n.done.\n", "...····\n.done.\n"),
+    "behind the begin of itself": ("", "done\r", "dodone\ndone\n", "do····\ndone\n"),
+    "behind a line": ("", "a b\r", "tick\n.a b\nyou said a b\n", "tick\n.···\nyou said a b\n"),
+    "behind a prompt that came meanwhile": ("", "Bob\r", "Name: Bob\nHello Bob\n", "Name: ···\nHello Bob\n"),
+    "several lines": ("", "e1\re2\r", "#e1\n##e2\ne2\n", "#··\n##··\ne2\n"),
+    "a program that asks next": ("", "no\r", "no\nName", "··\nName"),
+}
+
+
+@pytest.mark.parametrize(("before", "typed", "output", "visible"), BETWEEN.values(), ids=BETWEEN)
+@pytest.mark.parametrize("size", [1, 2, 3, 99])
+def test_the_echo_of_a_tty_ends_a_line(before, typed, output, visible, size):
+    """What other programs print at the same moment may stand before it."""
+    assert seen(before, typed, output, size, echoed=True) == visible
+
+
+@pytest.mark.parametrize(
+    "name", ["tty", "without a prompt", "typed before the prompt", "output before the echo", "an interrupt", "a paste"]
+)
+def test_the_echo_of_a_tty_is_found_as_any_other(name):
+    before, typed, output, visible = CASES[name]
+    assert seen(before, typed, output, len(output), echoed=True) == visible

@@ -298,6 +298,7 @@ def test_an_expression_named_like_a_token_is_an_expression():
         ({"screen_gone": "Loading"}, Now(screen="Loading…"), Now(screen="done")),
         ({"title": "vim"}, Now(title="bash"), Now(title="vim a.c")),
         ({"quiet_ms": 300}, Now(quiet=299), Now(quiet=300)),
+        ("PROMPT", Now(), Now(at_prompt=True)),
         ({"secret_prompt": True}, Now(), Now(awaiting_secret=True)),
         ({"foreground": "vim"}, Now(foreground="vi"), Now(foreground="vim")),
     ],

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vantage.terminal.output.blocks import ByteRange
-from vantage.terminal.output.reading import Reading, around, fold, read_output, shortened, tail
+from vantage.terminal.output.reading import Reading, around, fold, read_output, shortened, tail, without_filler
 from vantage.terminal.output.spool import Spool
 from vantage.terminal.screen.screen import Screen
 
@@ -300,3 +300,18 @@ def test_a_text_is_shortened_in_its_middle():
     assert shortened("0123456789", 10) == "0123456789"
     assert shortened("0123456789", 4) == "01\n… 6 characters left out …\n89"
     assert shortened("0123456789", 1) == "0\n… 9 characters left out …"
+
+
+@pytest.mark.parametrize(
+    ("screen", "shown"),
+    [
+        ("text\n" + "~\n" * 30 + "[No Name]", "text\n~\n… 29 more rows like this …\n[No Name]"),
+        ("\n" * 30 + "> apple", "\n… 29 more rows like this …\n> apple"),
+        ("top\n" + "   │\n" * 9 + "end", "top\n   │\n… 8 more rows like this …\nend"),
+        ("y\n" * 30, "y\n" * 30),
+        ("~\n" * 7 + "end", "~\n" * 7 + "end"),
+        ("~\n│\n" * 8, "~\n│\n" * 8),
+    ],
+)
+def test_rows_that_show_nothing_are_counted(screen, shown):
+    assert without_filler(screen) == shown

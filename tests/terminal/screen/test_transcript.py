@@ -83,6 +83,13 @@ def test_a_line_above_that_is_written_over_is_its_own():
     assert written(b"b\r\n\x1b[2;1Hnew", before=b"old\r\nold\r\nold\r\n")[:1] == ["new"]
 
 
+def test_lines_between_those_that_are_written_over_are_not_its_own():
+    before = b"one\r\ntwo\r\nthree\r\nfour\r\n$ run\r\n"
+    assert written(b"\x1b7\x1b[1;6Hclock\x1b8end\r\n", before=before) == ["one  clock", "end", ""]
+    rewritten = b"a\x1b[2;1H\x1b[Knew\x1b[3;1H\x1b[K\x1b[4;1Hlast\x1b[6;1H"
+    assert written(rewritten, before=before) == ["new", "", "last", "a"]
+
+
 def test_a_film_leaves_its_last_picture():
     frames = b"".join(b"\x1b[H\x1b[2Jpicture %s" % (b"ab"[n % 2 :][:1] * n) for n in range(2 * MAX_FRAMES))
     lines = written(frames, cols=500)

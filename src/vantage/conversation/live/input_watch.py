@@ -10,6 +10,7 @@ its hooks (`ShellHooks` finds out); it waits for input only if it has not: in `r
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,6 +29,9 @@ QUIET_S = 0.1
 MAX_PAUSE_S = 1.0
 GLANCE = {"samples": 2, "every_ms": 50}
 """How the host samples for a caller that does not wait."""
+MAX_ASKED = 1 << 14
+"""Bytes of the output in which the line that asks is looked for."""
+_BOX = re.compile("[\u2500-\u257f]+")
 
 
 class Awaited(msgspec.Struct, frozen=True):
@@ -36,7 +40,8 @@ class Awaited(msgspec.Struct, frozen=True):
     what: Awaiting
     because: Because
     prompt: str
-    """The line with the question: the last one at the cursor or above it; empty in a full-screen program."""
+    """The line that asks: the last one at the cursor or above it; empty in a full-screen program, and while the command
+    has printed nothing."""
 
 
 class InputWatch:
@@ -49,6 +54,7 @@ class InputWatch:
         core: Callable[[], TerminalCore],
         settled: Callable[[], bool],
         last_output: Callable[[], float],
+        read_spool: Callable[[int, int], bytes],
         ask: Callable[..., Awaitable[dict[str, Any]]],
     ) -> None:
         """`settled` says that the files have everything that `core` knows: only then has every wait seen it."""
@@ -58,6 +64,7 @@ class InputWatch:
         self._core = core
         self._settled = settled
         self._last_output = last_output
+        self._read_spool = read_spool
         self._ask = ask
         self._callers = 0
         self._pause = QUIET_S
@@ -164,7 +171,15 @@ class InputWatch:
             return None
         if core.state.phase != Phase.RUNNING or core.raw != answer.offset or self._may_be_at_prompt(answer.because):
             return None
-        return Awaited(_kind(answer.what, answer.because, core), answer.because, _prompt(core))
+        return Awaited(_kind(answer.what, answer.because, core), answer.because, _prompt(core, self._rows()))
+
+    def _rows(self) -> int:
+        """How many rows at the cursor are certainly not of the command itself, but of its output."""
+        core = self._core()
+        block, end = core.state.block, core.cursor
+        start = max(block.spool.start if block is not None else 0, end - MAX_ASKED)
+        output = self._read_spool(start, end)
+        return output.count(b"\n") + 1 if output.strip() else 0
 
     def _may_be_at_prompt(self, because: Because) -> bool:
         """Whether the shell itself is in its line editor, and not known to be in `read -e`."""
@@ -196,11 +211,15 @@ def _kind(what: Awaiting, because: Because, core: TerminalCore) -> Awaiting:
     return "line" if screen.modes.bracketed_paste or because.line_editor else what
 
 
-def _prompt(core: TerminalCore) -> str:
+def _prompt(core: TerminalCore, rows: int) -> str:
+    """The line that asks, among so many rows up to the cursor; in a box of lines, what stands between them."""
     screen = core.screen
-    if screen is None or screen.alt_screen:
+    if screen is None or screen.alt_screen or not rows:
         return ""
     caret = screen.cursor
-    lines = screen.lines()[: caret.row + 1]
-    lines[-1] = take(lines[-1], caret.col)  # older lines are below the cursor
+    lines = screen.lines()[max(caret.row + 1 - rows, 0) : caret.row + 1]
+    if _BOX.search(lines[-1]):
+        lines = [_BOX.sub("", line) for line in lines]
+    else:
+        lines[-1] = take(lines[-1], caret.col)  # what stands behind it is older
     return next((line for line in reversed(lines) if line.strip()), "").strip()

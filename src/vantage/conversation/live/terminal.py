@@ -107,6 +107,7 @@ class LiveTerminal:
             core=lambda: self.terminal,
             settled=lambda: not self.pump.stale and not self.pump.held_up,
             last_output=lambda: self.last_output,
+            read_spool=self.read_spool,
             ask=self.ask,
         )
         self._shell_start = ShellStart(folder, run, self.ask)

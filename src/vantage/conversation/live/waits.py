@@ -45,12 +45,12 @@ class Wait:
         echo: EchoFilter | None = None,
         across: Condition | None = None,
         unseen: str = "",
+        idle: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`echo` covers the echo of the input that the wait follows.
-
-        `across` is the same condition once more: it also looks at what is covered, and counts if it matches past the
-        echo. `unseen` is how the line begins that shows the command on the main screen: a wait for what the command
-        shows does not look there.
+        """`echo` covers the echo of the input that the wait follows. `across` is the same condition once more: it
+        looks at what is covered too, and counts where it matches past the echo. `unseen` is how the line begins that
+        shows the command on the main screen: a wait for what the command shows does not look there. `idle` says that
+        the shell is at its prompt and nothing was given to it.
         """
         self.live = live
         self.condition = condition
@@ -63,6 +63,7 @@ class Wait:
         self._echo = echo
         self._unseen = unseen
         self._over = over
+        self._idle = idle
         self._ends = ends
         """Whether the end of the awaited command or shell ends the wait."""
         self._began = time.monotonic()
@@ -202,6 +203,10 @@ class Wait:
     @property
     def over(self) -> bool:
         return self._over()
+
+    @property
+    def at_prompt(self) -> bool:
+        return self._idle()
 
     @property
     def awaiting_secret(self) -> bool:

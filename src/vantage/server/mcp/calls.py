@@ -101,7 +101,7 @@ async def answer(
             steps = [Do("read_screen"), Do("status"), Do("read_block")]
             raise ReadOnly(f"{name} changes something, and this token may only read", do=steps)
         stated = given.pop("conversation_id", None)
-        conversation_id, made = await _conversation(caller, stated, looks=tool.read_only)
+        conversation_id, made = await _conversation(caller, stated, looks=tool.needs_terminal)
         call = _call(tool, meta or {})
         outcome = await _do(caller, conversation_id, tool.request, _lenient(tool.request, given), call, progress)
     except VantageError as error:
@@ -160,7 +160,7 @@ async def look(caller: Caller, conversation_id: str | None, request: str) -> tup
 
 
 async def _conversation(caller: Caller, stated: Any, *, looks: bool) -> tuple[str, bool]:
-    """The conversation's id, and whether it was made just now. A tool that only reads makes none."""
+    """The conversation's id, and whether it was made just now. `looks` makes none: there must be one."""
     if stated is not None and not isinstance(stated, str):
         raise InputError(f"conversation_id is a text, not {type(stated).__name__}", hint="leave it out for your own")
     wanted = stated or caller.conversation

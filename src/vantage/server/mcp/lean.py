@@ -9,6 +9,8 @@ do not name pass both.
 from collections.abc import Callable
 from typing import Any
 
+from vantage.terminal.output.reading import without_filler
+
 Fields = dict[str, Any]
 Schema = dict[str, Any]
 
@@ -75,6 +77,8 @@ def _screen(asked: Fields, fields: Fields) -> None:
     at_end = text is not None and not fields.get("alt_screen") and cursor["row"] >= text.count("\n")
     if cursor["visible"] and not at_end and not asked.get("cursor"):
         fields["cursor"] = {"row": cursor["row"], "col": cursor["col"]}
+    if text is not None and "region" not in asked:
+        fields["text"] = without_filler(text)
     runs = fields.get("runs") or []
     while runs and not runs[-1]:
         runs.pop()

@@ -33,6 +33,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     reads: bool
     """Allowed with a read-only token."""
     read_only: bool
+    needs_terminal: bool
+    """There must be a terminal: the others make one."""
     destructive: bool
     idempotent: bool
     open_world: bool
@@ -74,16 +76,14 @@ _WORDS: dict[str, _Words] = {
     "exec_block": _Words(
         "Run a command",
         "Run a shell command in a persistent terminal (cd, exports and jobs stay) and return its output and exit_code. "
-        "For commands that end by themselves; programs that want input: pty_exec_interactive. If it has not ended when "
-        "the wait is over, or asks something (awaiting), running is true and output is what it printed so far: answer "
-        'with pty_send, go on with pty_wait_for "PROMPT", or stop it with pty_end_session. A server: wait_for what it '
-        "prints once it is up.",
+        "For commands that end by themselves; to talk to a program: pty_exec_interactive. If it has not ended in time, "
+        "or asks something (awaiting), running is true and output is what came so far: answer with pty_send, go on "
+        'with pty_wait_for "PROMPT", or pty_end_session. A server: wait_for what it prints once it is up.',
     ),
     "exec_interactive": _Words(
         "Start an interactive program",
         "Start a program to talk to: REPL, debugger, editor, TUI, installer, ssh. Give wait_for its first prompt; then "
-        "each turn is one call: pty_send or pty_keys with wait_for. Over when the program quits, or by "
-        "pty_end_session.",
+        "each turn is one call: pty_send or pty_keys with wait_for.",
     ),
     "send": _Words(
         "Type text",
@@ -108,12 +108,12 @@ _WORDS: dict[str, _Words] = {
     "wait_for": _Words(
         "Wait for output",
         "Wait until something happens, instead of sleeping. match is a text that will be printed, "
-        '"PROMPT" (the command is over, the shell is ready), "EOF" (the interactive program has ended) or a condition: '
+        '"PROMPT" (the shell is ready), "EOF" (the program has ended) or a condition: '
         '{"regex": "[0-9]+ passed"}, {"screen": "Save?"} (visible now), {"screen_gone": "Loading"}, {"quiet_ms": 500} '
         '(silence, when you do not know what will come), {"secret_prompt": true}, {"title": "..."}, {"foreground": '
-        '"vim"}, {"any": [...]}, {"all": [...]}. Looks from where the last call ended, so nothing is missed. tail has '
-        "what is new, or screen in a full-screen program. Also returns when the program waits for input: awaiting says "
-        f"for what, prompt has the question. One call waits {WAIT_S:.0f} s at most; if matched is false, call again "
+        '"vim"}, {"any": [...]}, {"all": [...]}. Looks from where the last call ended. tail has what is new, or screen '
+        "in a full-screen program. Also returns when the program waits for input: awaiting says for what, prompt has "
+        f"the question. One call waits {WAIT_S:.0f} s at most; if matched is false, call again "
         "with from_cursor=cursor.",
     ),
     "status": _Words(
@@ -142,8 +142,8 @@ _WORDS: dict[str, _Words] = {
     ),
     "read_screen": _Words(
         "Read the screen",
-        "What is on the screen now, as a person would see it, as one text. For full-screen programs (vim, htop, "
-        "menus), or to see what a program waits for.",
+        "The screen as a person sees it now, as one text: full-screen programs (vim, htop, menus), or what a program "
+        "waits for.",
     ),
     "read_screen_deltas": _Words(
         "Read screen changes",
@@ -201,15 +201,15 @@ _FIELDS: dict[str, dict[str, str]] = {
 
 _WAIT_FOR = {
     "anyOf": [{"type": "string"}, {"type": "object"}],
-    "description": "What should come of it: match of pty_wait_for, or {match, timeout_ms, ...}",
+    "description": "match of pty_wait_for, or {match, timeout_ms, ...}",
 }
-_MAX_OUTPUT = "Most characters to return"
-_SESSION_ID = "From pty_exec_interactive: refuse if that program no longer runs"
+_MAX_OUTPUT = "Characters at most"
+_SESSION_ID = "Refuse unless this program still runs"
 _IDEMPOTENT = frozenset({"end_session", "resize"})
 _CLOSED_WORLD = frozenset({"wait_for", "resize", "append"})
 _CONVERSATION = {
     "type": "string",
-    "description": "Another id is another terminal. Default: your own",
+    "description": "Another id is another terminal",
 }
 
 
@@ -322,6 +322,7 @@ def _pty_tool(verb: str) -> Tool:
         returns=_output(verb, known.result),
         reads=known.reads,
         read_only=looks,
+        needs_terminal=looks or verb == "end_session",
         destructive=not looks and verb != "resize",
         idempotent=looks or verb in _IDEMPOTENT,
         open_world=not looks and verb not in _CLOSED_WORLD,
@@ -340,6 +341,7 @@ TOOLS: dict[str, Tool] = {
         returns=_output("append", Appended),
         reads=False,
         read_only=False,
+        needs_terminal=False,
         destructive=False,
         idempotent=False,
         open_world=False,
@@ -354,6 +356,7 @@ TOOLS: dict[str, Tool] = {
         returns=_output("instructions", Text),
         reads=True,
         read_only=True,
+        needs_terminal=True,
         destructive=False,
         idempotent=True,
         open_world=False,

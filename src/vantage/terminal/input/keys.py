@@ -37,7 +37,8 @@ _TYPED = {"Enter": "\r", "Tab": "\t", "Escape": "\x1b", "Backspace": "\x7f", "Sp
 _ALIASES = {
     "Return": "Enter", "Esc": "Escape", "BS": "Backspace", "Del": "Delete", "Ins": "Insert", "PgUp": "PageUp",
     "PgDn": "PageDown", "PgDown": "PageDown", "BackTab": "S-Tab", "BTab": "S-Tab", "CR": "Enter", "ArrowUp": "Up",
-    "ArrowDown": "Down", "ArrowLeft": "Left", "ArrowRight": "Right",
+    "ArrowDown": "Down", "ArrowLeft": "Left", "ArrowRight": "Right", "UpArrow": "Up", "DownArrow": "Down",
+    "LeftArrow": "Left", "RightArrow": "Right", "BkSp": "Backspace", "SpaceBar": "Space",
 }  # fmt: skip
 NAMES = (*_TYPED, *_NUMBERED, *_CURSOR, *_PF, *_HIGH)
 _BY_LOWER = {name.lower(): name for name in (*NAMES, *_ALIASES)}
@@ -49,6 +50,8 @@ _CONTROLS = {
 }  # fmt: skip
 
 _KEY = re.compile(rf"(\^(?=[^*])|(?:(?:{'|'.join(_MODIFIERS)})[-+])*)(.+?)(?:\*([0-9]+))?", re.DOTALL | re.IGNORECASE)
+_JOINTS = re.compile(r"(?<=\w)[ _-](?=\w)")
+"""Between the words of a key's name: `Page Up`, `page_up`, `page-up`."""
 _BRACKETS = re.compile(r"<(.{2,})>", re.DOTALL)
 _AS_PEOPLE_WRITE = re.compile(r"\^|(?:ctrl|control)[-+]", re.IGNORECASE)
 """Ctrl, in spellings with a capital that means no Shift: `Ctrl+C`, `^C`."""
@@ -78,7 +81,7 @@ def parse_key(text: str) -> Key:
         modifiers |= CONTROL
         name = name if len(name) > 1 else _lower(name)
     if len(name) > 1:
-        known = _BY_LOWER.get(name.lower())
+        known = _BY_LOWER.get(_JOINTS.sub("", name.lower()))
         if known is None:
             raise _unknown(text, name)
         if known in _ALIASES:

@@ -1,11 +1,11 @@
 """Tells the echo of what was typed from a program's answer, so that a wait does not match in the echo.
 
-The spool keeps the echo: only a wait whose cursor is that of an input reads the spool without it. An output line is the
-echo of a typed line if, with its carriage returns carried out, it is that line, alone or after a prompt. The prompt is
-the text that was on the line when the input was written; a line editor may print it again with each key (Python 3.13),
-or draw each piece of the line in its place (fish, which also draws its suggestions there). Blanks do not count, since
-editors wrap and indent. A program that reads late echoes twice: first the tty does, then the line editor after its
-prompt.
+The spool keeps the echo: only a wait whose cursor is that of an input reads it without. An output line is the echo of
+a typed line if it folds to that line, behind nothing or behind a prompt. The prompt is the text that was on the line
+when the input was written; a line editor may print it again with each key (Python 3.13), or draw each piece of the
+line where it stands (fish, which also draws its suggestions there). Blanks do not count, since editors wrap and
+indent. A program that reads late echoes twice: first the tty does, then the line editor behind its prompt. Where the
+tty is known to have echoed, the echo is the end of the first line that ends with it, whatever was printed before it.
 
 Searches get the echo as line ends, byte for byte, so that offsets stay. The end of an unfinished line that may become
 an echo is held back until that is decided. A match that reaches past the echo is not in it.
@@ -22,6 +22,8 @@ from vantage.terminal.output.reading import fold
 
 MAX_INPUT = 1 << 16
 """Bytes of an input whose echo is looked for, and of a line that may be one."""
+MAX_BEFORE = 1 << 12
+"""Bytes that other programs may print between an input's cursor and the tty's echo of it."""
 MAX_SECOND = 1000
 """Characters of a line that are compared with a second echo while it is incomplete."""
 MAX_OUTPUT = 1 << 20
@@ -51,7 +53,9 @@ class Typed(msgspec.Struct, frozen=True):
     is_open: bool
     """Whether no Enter follows the last line."""
     prompt: str
-    """The text that was on the line, without blanks."""
+    """What was on the line, without blanks."""
+    echoed: bool = False
+    """The terminal itself echoed it: it stands in the output whole, at the end of a line."""
 
 
 def typed_input(data: bytes, cursor: int, before: bytes) -> Typed:
@@ -125,6 +129,11 @@ class EchoFilter:
         """Whether a line editor may repeat the tty's echo: no prompt was there when it was typed."""
         return not self._typed.prompt and self._echoed_twice < self._echoed
 
+    @property
+    def _echo_is_near(self) -> bool:
+        """Whether the tty's own echo is still to come: only what was printed at the same moment is before it."""
+        return self._typed.echoed and self._at - self._typed.cursor < MAX_BEFORE
+
     def _open_echo(self, line: bytes) -> int:
         """How many bytes at the beginning of a line are the echo of the last typed line, which has no Enter."""
         if not self._typed.is_open or self._echoed != len(self._typed.lines) - 1:
@@ -151,6 +160,10 @@ class EchoFilter:
                 self._echoed += 1
                 self._cover(line)
                 return
+            if self._echo_is_near and wanted and (size := _size_at_end(line, wanted)):
+                self._echoed += 1
+                self._covered.append((self._at + len(line) - size, self._at + len(line)))
+                return
             if drawn and drawn != shown:  # a line editor that moves up leaves each state of the line on its own line
                 self._cover(line)
                 return
@@ -166,6 +179,8 @@ class EchoFilter:
             drawn = self._drawn(shown, wanted)
             begins = drawn is not None and shown and self._at == self._typed.cursor
             if drawn or begins or self._in_pieces(line, wanted):
+                return True
+            if self._echo_is_near and _ends_with_begin(line, wanted):
                 return True
         if not self._awaits_second:
             return False
@@ -214,6 +229,26 @@ class EchoFilter:
 
     def _cover(self, line: bytes) -> None:
         self._covered.append((self._at, self._at + len(line)))
+
+
+def _size_at_end(line: bytes, wanted: str) -> int:
+    """How many bytes at the end of a line are a text without its blanks; 0 if the line does not end with it."""
+    text = line.decode("utf-8", "replace").rstrip()
+    left, place = wanted, len(text)
+    while left and place:
+        place -= 1
+        if text[place].isspace():
+            continue
+        if text[place] != left[-1]:
+            return 0
+        left = left[:-1]
+    return 0 if left else len(line) - len(text[:place].encode())
+
+
+def _ends_with_begin(line: bytes, wanted: str) -> bool:
+    """Whether a line without an end may become one that ends with a text."""
+    text = _SPACE.sub("", line[-4 * MAX_SECOND :].decode("utf-8", "replace"))
+    return any(text.endswith(wanted[:size]) for size in range(1, min(len(wanted), MAX_SECOND) + 1))
 
 
 def _is_second(shown: str, wanted: str) -> bool:

@@ -219,6 +219,10 @@ class View(Protocol):
         """Whether the awaited program or shell has ended."""
 
     @property
+    def at_prompt(self) -> bool:
+        """Whether the shell has been at its prompt all the time: no prompt is to come."""
+
+    @property
     def awaiting_secret(self) -> bool: ...
     @property
     def foreground(self) -> str | None: ...
@@ -273,6 +277,13 @@ class Stream(Condition):
     @property
     def found(self) -> Found | None:
         return self._found
+
+
+class Prompted(Stream):
+    """A prompt after a place in the spool, or the one that the shell is at."""
+
+    def fired(self, view: View) -> Condition | None:
+        return self if self._found is not None or view.at_prompt else None
 
 
 class Holds(Condition):
@@ -399,7 +410,9 @@ def _parse(match: Any, at: int, left: list[int]) -> Condition:
 
 def _leaf(kind: str, value: Any, at: int) -> Condition:
     search = _SEARCHES.get(kind)
-    return Stream(kind, search(value, at)) if search else Holds(kind, value)
+    if search is None:
+        return Holds(kind, value)
+    return (Prompted if kind == "prompt" else Stream)(kind, search(value, at))
 
 
 def _shown(value: Any) -> str:

@@ -6,6 +6,7 @@ again with the erasures kept, and used line by line, as long as they give the sp
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -35,6 +36,8 @@ _TAB = 8
 
 _REST_OF_LINE = 256
 """Bytes after a match in which the end of its line is looked for."""
+MIN_FILLER = 8
+"""Equal rows of a screen that show nothing and are counted instead."""
 _WHOLE = 1 << 20
 """Up to so many bytes are folded before it is decided what to leave out."""
 
@@ -293,6 +296,18 @@ def around(spool: Source, span: ByteRange, match: ByteRange, limit: int, *, befo
     first = read_output(spool, ByteRange(span.start, middle), min(limit, before), "tail").text
     left = max(limit - len(first), 0)
     return first + read_output(spool, ByteRange(middle, span.end), min(left, after), "head").text
+
+
+def without_filler(screen: str) -> str:
+    """The rows of a screen, where many that show nothing are counted: blank ones, the `~` of vim, an empty column."""
+    rows: list[str] = []
+    for row, run in groupby(screen.split("\n")):
+        count = sum(1 for _ in run)
+        if count < MIN_FILLER or any(map(str.isalnum, row)):
+            rows += [row] * count
+        else:
+            rows += [row, f"… {count - 1} more rows like this …"]
+    return "\n".join(rows)
 
 
 def shortened(text: str, limit: int) -> str:

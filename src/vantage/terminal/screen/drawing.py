@@ -15,14 +15,16 @@ _DRAWN_AT_ONCE = 1 << 17
 _MAX_OTHER = 1 << 10
 """Bytes that wait with other output among them: all of it is drawn, so waiting saves nothing."""
 _STRING_TERMINATOR = b"\x1b\\"
-FRESH_SHELL = (
+_UNSET = (
     b"\x1b7\x1b[?1049l\x1b[?1047l\x1b[?47l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?2004l\x1b[?2026l"
-    b"\x1b[<99u\x1b[>4;0m\x1b[m\x1b[?25h\r\n"
+    b"\x1b[<99u\x1b[>4;0m\x1b[m\x1b[?25h"
 )
-"""What a screen is fed before another shell draws on it: it unsets whatever the last program left set.
+"""Unsets whatever a program left set.
 
 Leaving the alternate screen (1049) restores a saved cursor on the main screen, too, so the cursor is saved before.
 """
+FRESH_SHELL = _UNSET + b"\r\n"
+"""What a screen is shown before another shell draws on it."""
 
 
 class Drawing:
@@ -133,6 +135,12 @@ class Drawing:
     def fresh_shell(self) -> None:
         if self._screen is not None:
             self._wait_as_is(FRESH_SHELL)
+
+    def program_died(self) -> None:
+        """Leaves the alternate screen that a program could not leave itself."""
+        screen = self.screen
+        if screen is not None and screen.alt_screen:
+            self._wait_as_is(_UNSET)
 
     def resize(self, cols: int, rows: int) -> None:
         screen = self.screen

@@ -140,9 +140,13 @@ class Transcript:
         return self._own(lines[: last + 1])
 
     def _is_new(self, lines: list[str], number: int) -> bool:
-        """Whether a line has text that was not there before; the rest of a line that began earlier had."""
+        """Whether a line has text that was not there before."""
+        return lines[number].strip() != "" and self._is_changed(lines, number)
+
+    def _is_changed(self, lines: list[str], number: int) -> bool:
+        """Whether a line is another than before, also a blank one; a part of a line that began earlier is not."""
         before = self._before[number] if number < len(self._before) else ""
-        return lines[number].strip() != "" and not (before and lines[number].endswith(before))
+        return not lines[number].endswith(before) if before else lines[number] != ""
 
     def _own(self, lines: list[str]) -> list[str]:
         if self._goes_on and self._before:
@@ -150,10 +154,11 @@ class Transcript:
             return [line for number, line in enumerate(lines) if number == last or self._is_own(lines, number)]
         if self._frames and not self._before:  # drawn on an empty screen, wherever on it
             start = next((number for number, line in enumerate(lines) if line.strip()), len(lines) - 1)
-        else:
-            above = range(min(self._at, len(lines)))
-            start = next((number for number in above if self._is_new(lines, number)), self._at)
-        return lines[max(start, 0) :]
+            return lines[start:]
+        above = range(min(self._at, len(lines)))
+        start = next((number for number in above if self._is_new(lines, number)), self._at)
+        own = [line for number, line in enumerate(lines[start : self._at], start) if self._is_changed(lines, number)]
+        return own + lines[max(start, self._at) :]
 
     def _is_own(self, lines: list[str], number: int) -> bool:
         """Whether a line is new, or is a blank one among those that are."""

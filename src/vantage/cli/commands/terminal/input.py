@@ -287,6 +287,6 @@ def _unmatched(answer: dict[str, Any], timeout: int) -> Answered:
     from vantage.text.sanitize import one_line
 
     why = _WHY.get(answer["reason"], f"it did not happen within {timeout / 1000:g} s")
-    lines = answer.get("tail", "").strip().splitlines()
-    message = f"{why}: the last line is {one_line(lines[-1])!r}" if lines else why
+    last = answer.get("prompt") or answer.get("tail", "").strip().rpartition("\n")[2]
+    message = f"{why}: the last line is {one_line(last)!r}" if last else why
     return _TimedOut(message) if answer["reason"] == "timeout" else Answered(message)

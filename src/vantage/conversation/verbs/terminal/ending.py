@@ -15,7 +15,9 @@ from vantage.errors import Do, Unavailable
 from vantage.ptyhost import processes, protocol
 
 STEP_TIMEOUT_S = 2.0
-"""Seconds that each way of ending a program gets before the next, stronger one."""
+"""How long each way of ending a program gets before the next, stronger one."""
+KILL_TIMEOUT_S = 2.0
+"""How long a program that was killed may take to be gone before everything in the terminal is killed."""
 REPL_TIMEOUT_S = 5.0
 """Seconds for a shell or REPL, which saves its history and runs its exit hooks after the quit word."""
 
@@ -51,8 +53,8 @@ async def end_session(terminal: PtyTerminal, params: EndSession) -> Ended:
 async def _end(terminal: PtyTerminal, block_id: str, *, force: bool) -> Ended:
     live = terminal.live
 
-    async def ends(timeout_s: float = STEP_TIMEOUT_S, at_prompt: Running | None = None) -> bool:
-        """Whether it ends in time. Stops waiting when the program shows its prompt, or waits for input again."""
+    async def ends(timeout_s: float, at_prompt: Running | None = None) -> bool:
+        """Whether it ends in time. A program that shows its prompt, or waits for input again, is not waited for."""
         await live.input_watch.until(partial(_may_be_left, terminal, block_id, at_prompt), timeout_s)
         return terminal.has_ended(block_id)
 
@@ -69,9 +71,9 @@ async def _end(terminal: PtyTerminal, block_id: str, *, force: bool) -> Ended:
             return Ended(how=how, typed=done or None)
     await _signal(terminal, "KILL")
     await calls.keep(terminal, block=block_id, how="kill", typed=None)
-    if not await ends():
+    if not await ends(KILL_TIMEOUT_S):
         await live.ask("kill", grace_ms=0)
-        await ends()
+        await ends(KILL_TIMEOUT_S)
     return Ended(how="kill")
 
 
@@ -150,9 +152,12 @@ or a REPL that computed, is back at its prompt after the interrupt.
 
 
 async def _signal(terminal: PtyTerminal, name: str) -> None:
-    """Signals the foreground process group, which may end at this very moment."""
+    """To the foreground process group, which may end at this very moment.
+
+    The shell is there then, or all the time if it has no job control. It ignores TERM, and is not to be killed.
+    """
     with contextlib.suppress(Unavailable):
-        await terminal.live.ask("signal", signal=name, to="foreground")
+        await terminal.live.ask("signal", signal=name, to="foreground", spare_shell=name == "KILL")
 
 
 @verb("Kill everything in the terminal and start a fresh shell.", destructive=True)

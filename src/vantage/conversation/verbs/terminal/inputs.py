@@ -7,7 +7,7 @@ yet is held, and the bytes go to the host in pieces, as keys come from a keyboar
 import asyncio
 import base64
 import binascii
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -208,15 +208,17 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
         secrets.cancelled(how.by)
     try:
         facts = {**how.facts, "cursor": cursor, "note": note}
-        note = await _write(terminal, pieces, check, how.pause, facts) or note
+        written = await _write(terminal, pieces, check, how.pause, facts)
     except (NoSecretPrompt, SecretGone):
         secrets.refused(typed, how.by)
         raise
     if secret:
         secrets.typed(typed, how.by)
+    if written.echoed:
+        terminal.input_echoed(cursor)
     if enters is not None:
         prompts.line_entered(enters)
-    return _typed_at(terminal, cursor, note)
+    return _typed_at(terminal, cursor, written.note or note)
 
 
 async def _write_rest(terminal: PtyTerminal, pieces: list[bytes], how: Typing, earlier: calls.Earlier) -> Cursor:
@@ -238,11 +240,18 @@ async def _check_input(terminal: PtyTerminal, how: Typing) -> None:
     terminal.check_session(how.session_id)
 
 
+class _Written(NamedTuple):
+    note: str
+    """Set when no program read a Ctrl-D."""
+    echoed: bool
+    """The terminal itself echoed all of it; false too if the host is of an earlier version."""
+
+
 async def _write(
     terminal: PtyTerminal, pieces: list[bytes], check: str, pause: float, facts: dict[str, Any] | None = None
-) -> str:
-    """Writes one piece after the other, as keys come from a keyboard. Returns a note if no program read a Ctrl-D."""
-    written, size, note = 0, sum(map(len, pieces)), ""
+) -> _Written:
+    """One piece after the other, as keys come from a keyboard."""
+    written, size, note, echoed = 0, sum(map(len, pieces)), "", True
     fields: dict[str, int] = {"seen": terminal.live.terminal.raw} if check == "secret" else {}
     for number, piece in enumerate(pieces):
         if number:
@@ -257,7 +266,8 @@ async def _write(
                 note = f"no program read its input within {held_input.HOLD_S:g} s: Ctrl-D was typed anyway"
             _check_written(answer, len(part), written, size)
             written += len(part)
-    return note
+            echoed = echoed and answer.get("echo", False)
+    return _Written(note, echoed)
 
 
 def _once(at: int, end: int, size: int, facts: dict[str, Any] | None) -> dict[str, Any]:

@@ -24,7 +24,9 @@ from vantage.terminal.screen.frames import ScreenSnapshot
 from vantage.terminal.screen.transcript import LEAVES
 
 LEFT_WITHIN = 1 << 18
-"""In how many bytes before a block's end that is searched for."""
+"""Bytes before a block's end in which that is looked for."""
+DRAWN_WITHIN = 1 << 15
+"""Characters at either end of a block's output in which movements of the cursor are looked for."""
 
 
 @verb("What the terminal does now.", reads=True)
@@ -152,13 +154,21 @@ async def search(terminal: PtyTerminal, params: SearchOutput) -> Hits:
 
 
 async def alternate_screen(terminal: PtyTerminal, block: Block, limit: int) -> SeenScreen:
-    """The last picture of a program that drew on the alternate screen: the present one, or the one before it left."""
+    """What a program that drew on the alternate screen showed there last: now, or before it left and ended."""
     live, screen = terminal.live, terminal.live.terminal.screen
-    if block.running and screen is not None and screen.alt_screen:
-        return seen_screen(ScreenSnapshot.of(screen, 0, styled=True), limit)
+    if block.running:
+        on_it = screen is not None and screen.alt_screen
+        return seen_screen(ScreenSnapshot.of(terminal.screen(), 0, styled=True), limit) if on_it else NO_SCREEN
     start = max(block.raw.start, block.raw.end - LEFT_WITHIN, live.derivation.dropped.raw.end)
     left = [match.start() for match in LEAVES.finditer(live.derivation.raw.read(start, block.raw.end))]
     return seen_screen(await snapshot(terminal, start + left[-1]), limit) if left else NO_SCREEN
+
+
+def is_picture(terminal: PtyTerminal, block: Block) -> bool:
+    """Whether a command draws on the main screen, as `dialog` does."""
+    derivation = terminal.live.derivation
+    kept = block.raw.start >= derivation.dropped.raw.end
+    return kept and is_drawn(derivation.covered.read, block.raw, block.spool, DRAWN_WITHIN)
 
 
 def so_far(terminal: PtyTerminal, block: Block) -> Block:

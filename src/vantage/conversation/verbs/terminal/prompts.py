@@ -59,6 +59,11 @@ class Prompts:
         """Whether a line was typed at this prompt that the shell has not begun."""
         return self.at_prompt and self.current == self._entered
 
+    @property
+    def idle(self) -> bool:
+        """Whether the shell is ready for a command, and none is on its way: no other prompt is to come."""
+        return self._live.state.phase == "idle" and not self.line_pending and self._interrupted != self.current
+
     def line_entered(self, prompt: Prompt) -> None:
         self._entered = prompt
 

@@ -88,6 +88,11 @@ class PtyTerminal:
         self._input = (self._input + data if self.typed is not None and self.typed.cursor == end else data)[:MAX_INPUT]
         self.typed = typed_input(self._input, end, self.live.read_spool(max(end - LINE_BYTES, 0), end))
 
+    def input_echoed(self, cursor: int) -> None:
+        """Notes that the terminal itself echoed what was typed at a cursor."""
+        if self.typed is not None and self.typed.cursor == cursor:
+            self.typed = msgspec.structs.replace(self.typed, echoed=True)
+
     def input_known(self, data: bytes, cursor: int) -> None:
         """Restores what an earlier process typed at a cursor."""
         before = self.live.read_spool(max(cursor - LINE_BYTES, 0), cursor)

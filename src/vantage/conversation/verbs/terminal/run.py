@@ -17,10 +17,11 @@ import msgspec
 from vantage.conversation.checks import directory
 from vantage.conversation.store.files.disk_errors import no_room
 from vantage.conversation.verbs.terminal import calls, turn
-from vantage.conversation.verbs.terminal.output import alternate_screen, output_of, so_far
+from vantage.conversation.verbs.terminal.output import alternate_screen, is_picture, output_of, so_far
 from vantage.conversation.verbs.terminal.params import ExecBlock, ExecInteractive
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.conversation.verbs.terminal.results import Ran, Started, set_awaited
+from vantage.conversation.verbs.terminal.screen import selected_now
 from vantage.conversation.verbs.verb import verb
 from vantage.errors import Busy, Conflict, Do, InputError, Unavailable
 from vantage.ptyhost import protocol, shells
@@ -80,6 +81,8 @@ async def exec_block(terminal: PtyTerminal, params: ExecBlock) -> Ran:
     if has_waited and block.alt_screen:
         shown = await alternate_screen(terminal, so_far(terminal, block), params.max_output)
         ran.screen, ran.selected = shown.text, shown.selected
+    if ran.awaiting is not None and ran.screen is None and is_picture(terminal, so_far(terminal, block)):
+        ran.selected = selected_now(terminal.screen())
     return ran
 
 

@@ -14,9 +14,9 @@ from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.conversation.verbs.terminal.results import Deltas, ScreenRead, ScreenStatus, ScrollbackRead
 from vantage.conversation.verbs.verb import NoParams, verb
 from vantage.errors import InputError, Unavailable
-from vantage.terminal.output.reading import shortened
+from vantage.terminal.output.reading import shortened, without_filler
 from vantage.terminal.screen.frames import ScreenDelta, ScreenSnapshot
-from vantage.terminal.screen.screen import SCROLLBACK_LINES, Scrollback
+from vantage.terminal.screen.screen import SCROLLBACK_LINES, Screen, Scrollback
 from vantage.terminal.screen.selection import selected
 
 SCROLLBACK_RAW = 8 << 20
@@ -34,8 +34,13 @@ NO_SCREEN = SeenScreen()
 
 
 def seen_screen(seen: ScreenSnapshot, limit: int) -> SeenScreen:
-    """`seen` has its styles; the text is cut to `limit` characters."""
-    return SeenScreen(shortened(seen.text(), limit), selected(seen) or None)
+    """`seen` has its styles; equal rows that show nothing are counted, and the text is cut to `limit` characters."""
+    return SeenScreen(shortened(without_filler(seen.text()), limit), selected(seen) or None)
+
+
+def selected_now(screen: Screen) -> list[str] | None:
+    """What is highlighted on the screen."""
+    return selected(ScreenSnapshot.of(screen, 0, styled=True)) or None
 
 
 @verb("What is on the screen, or was.", reads=True)
@@ -85,7 +90,7 @@ def _changed(terminal: PtyTerminal, delta: ScreenDelta | None) -> ScreenRead:
         rows_count=screen.rows_count,
         ts=now_ms(),
         raw_offset=terminal.live.terminal.raw,
-        selected=selected(ScreenSnapshot.of(screen, 0, styled=True)) or None,
+        selected=selected_now(screen),
         delta_cursor=terminal.live.screens.count,
     )
 

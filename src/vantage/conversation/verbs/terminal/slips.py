@@ -26,7 +26,7 @@ def slips(terminal: PtyTerminal, params: Send) -> tuple[Note, ...]:
     blocks = terminal.live.derivation.blocks
     last = blocks.get(f"b{blocks.count}") if blocks.count else None
     if last is not None and last.origin == "interactive":
-        message = f"{last.block_id} has ended: the shell got this"
+        message = f"the program that ran ({last.block_id}) has ended: the shell got this"
         step = Do("read_block", "shows what it printed", block_id=last.block_id)
         return (_note("program_ended", message, step, block_id=last.block_id, exit_code=last.exit_code),)
     step = Do("exec_block", "runs a command and returns its output and exit code")

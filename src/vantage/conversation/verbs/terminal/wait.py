@@ -5,27 +5,31 @@ or a silence; else the last lines. While a program has the alternate screen, the
 """
 
 import asyncio
+import time
+from collections.abc import Callable
 
 import msgspec
 
+from vantage.conversation.live.terminal import LiveTerminal
 from vantage.conversation.live.waits import Wait
 from vantage.conversation.store.block_output import drawn_lines, is_drawn
 from vantage.conversation.verbs.terminal import calls
 from vantage.conversation.verbs.terminal.params import WaitFor
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.conversation.verbs.terminal.results import Waited, set_awaited
-from vantage.conversation.verbs.terminal.screen import seen_screen
+from vantage.conversation.verbs.terminal.screen import seen_screen, selected_now
 from vantage.conversation.verbs.verb import verb
 from vantage.terminal.output.blocks import ByteRange
 from vantage.terminal.output.match import Condition, condition
 from vantage.terminal.output.reading import Line, around, read_lines, read_output
 from vantage.terminal.screen.frames import ScreenSnapshot
-from vantage.terminal.screen.selection import selected
 
 BEFORE, AFTER = 1_000, 500
 """Characters of the new output that are shown before and after a match."""
 LAST = 2_000
 """Characters at the end of the new output that are shown when nothing matched."""
+SETTLE_S, MAX_SETTLE_S = 0.03, 0.3
+"""A full-screen program draws in several writes: its picture is read after a pause, which is waited for so long."""
 _WHOLE = frozenset({"prompt", "eof", "quiet_ms"})
 """Conditions after which all new output is shown, as far as `max_output` allows: its length is not known beforehand."""
 
@@ -42,11 +46,18 @@ async def wait_for(terminal: PtyTerminal, params: WaitFor) -> Waited:
         params, block_id = msgspec.structs.replace(params, from_cursor=begun["cursor"]), begun["block"]
         terminal.typed_before(begun["typed"])
     ends = block_id is not None and terminal.live.block(block_id).origin == "interactive"
-    return await wait_on(terminal, params, block_id, ends=ends)
+    return await wait_on(terminal, params, block_id, ends=ends, idle=lambda: terminal.prompts.idle)
 
 
-async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, *, ends: bool) -> Waited:
-    """Waits on a command; with `ends`, its end ends the wait."""
+async def wait_on(
+    terminal: PtyTerminal,
+    params: WaitFor,
+    block_id: str | None,
+    *,
+    ends: bool,
+    idle: Callable[[], bool] = lambda: False,
+) -> Waited:
+    """Waits on a command; with `ends`, its end ends the wait. `idle`: the shell is at its prompt, and stays there."""
     live = terminal.live
     start = _start(terminal, params.from_cursor)
     echo = terminal.echo_at(start)
@@ -60,15 +71,18 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         echo=echo,
         across=condition(params.match, start, regex=params.regex) if echo is not None else None,
         unseen=terminal.command_line if any(block.spool.start == start for block in live.last_blocks()) else "",
+        idle=idle,
     )
     fired = await wait.run(params.timeout_ms / 1000)
+    if fired is not None and (screen := live.terminal.screen) is not None and screen.alt_screen:
+        await _settled(live)
     found = wait.found()
     cursor = start
     if found is not None:
         cursor = found.end
     elif fired is not None and fired.kind == "eof":  # where it ended: a wait for the prompt after it still finds it
         cursor = max(start, live.block(block_id).spool.end) if block_id else live.terminal.cursor
-    elif fired is not None and fired.kind == "quiet_ms":
+    elif fired is not None and fired.kind in ("quiet_ms", "prompt"):
         cursor = live.terminal.cursor
     live.position.cursor = cursor
     waited = Waited(
@@ -89,9 +103,17 @@ async def wait_on(terminal: PtyTerminal, params: WaitFor, block_id: str | None, 
         new = ByteRange(start, live.terminal.cursor)
         drawn = await _drawn_since(terminal, new, params.max_output)
         if drawn is not None and screen is not None and live.state.block is not None:  # a menu on the main screen
-            waited.selected = selected(ScreenSnapshot.of(screen, 0, styled=True)) or None
+            waited.selected = selected_now(screen)
         waited.tail = _new_output(terminal, new, drawn, fired, params.max_output).rstrip("\n")
     return waited
+
+
+async def _settled(live: LiveTerminal) -> None:
+    now = time.monotonic()
+    end = now + MAX_SETTLE_S
+    while (quiet_at := min(live.last_output + SETTLE_S, end)) > now:
+        await asyncio.sleep(quiet_at - now)
+        now = time.monotonic()
 
 
 def _new_output(
