@@ -11,7 +11,8 @@ import pytest
 
 from host_harness import Home, state, wait_gone
 from vantage.ptyhost import protocol
-from vantage.ptyhost.terminal.journal import Journal
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.terminal.past import read_past
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ SHELL = {"t": "shell", "at": 0, "ts": 1, "pid": 5, "cols": 80, "rows": 24}
 def test_a_torn_last_line_is_ended_or_cut(tmp_path, torn, kept):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(SHELL) + torn)
     journal = Journal(str(tmp_path))
-    assert journal.look().unfinished
+    assert read_past(journal).unfinished
     journal.record({"t": "lost"})
     journal.close()
     content = (tmp_path / protocol.INDEX_NAME).read_bytes()
@@ -191,7 +192,7 @@ def test_a_torn_last_line_is_ended_or_cut(tmp_path, torn, kept):
 def test_a_whole_file_without_a_line_end(tmp_path):
     (tmp_path / protocol.INDEX_NAME).write_bytes(b'{"t":"shell","at":0')
     journal = Journal(str(tmp_path))
-    assert not journal.look().unfinished
+    assert not read_past(journal).unfinished
     assert journal.journal == 0
     journal.close()
 
@@ -214,7 +215,7 @@ def test_a_whole_file_without_a_line_end(tmp_path):
 def test_the_journal_gives_the_state_of_the_last_process(tmp_path, records, unfinished, size, answered):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(*records))
     journal = Journal(str(tmp_path))
-    past = journal.look()
+    past = read_past(journal)
     assert (past.unfinished, (past.cols, past.rows), past.answered) == (unfinished, size, answered)
     journal.close()
 
@@ -223,7 +224,7 @@ def test_bytes_that_never_reached_the_disk_leave_a_named_gap(tmp_path):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(SHELL, {"t": "out", "at": 500, "ts": 2}))
     (tmp_path / protocol.RAW_NAME).write_bytes(b"x" * 200)
     journal = Journal(str(tmp_path))
-    journal.look()
+    read_past(journal)
     assert journal.offset == 500
     journal.close()
     gap = json.loads((tmp_path / protocol.INDEX_NAME).read_bytes().splitlines()[-1])

@@ -74,7 +74,7 @@ class Client:
         while True:
             while self.events:
                 event = self.events.pop(0)
-                if event["event"] == name and event["terminal"] == terminal:
+                if event["event"] == name and event.get("terminal") == terminal:
                     return event
             self.sort(self.message())
 

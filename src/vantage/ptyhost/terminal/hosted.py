@@ -4,20 +4,23 @@ Writes keep one order: time record, bytes, other records, and only then the even
 nothing is read, told or answered that would run ahead of them.
 """
 
+import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.loop import Loop
 from vantage.ptyhost.protocol import Happening
+from vantage.ptyhost.shared.child import Inherited, Reaped, explain
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.shared.killing import Killing
+from vantage.ptyhost.shared.output_events import OutputEvents
+from vantage.ptyhost.shared.stall import Stall
+from vantage.ptyhost.shared.watchers import Watcher, Watchers
 from vantage.ptyhost.terminal.calls import Calls
-from vantage.ptyhost.terminal.journal import Journal
-from vantage.ptyhost.terminal.killing import Killing
-from vantage.ptyhost.terminal.output.events import OutputEvents
-from vantage.ptyhost.terminal.pty import Inherited, Program, explain, spawn
+from vantage.ptyhost.terminal.past import read_past
+from vantage.ptyhost.terminal.pty import Program, spawn
 from vantage.ptyhost.terminal.running import Running
-from vantage.ptyhost.terminal.stall import Stall
-from vantage.ptyhost.terminal.watchers import Watcher, Watchers
 
 
 class HostedTerminal:
@@ -28,7 +31,7 @@ class HostedTerminal:
         self.name = name
         self.folder = folder
         self.log = Journal(folder)
-        past = self.log.look()
+        past = read_past(self.log)
         self.answered = past.answered
         self.cols, self.rows = past.cols, past.rows
         self.running: Running | None = None
@@ -38,10 +41,15 @@ class HostedTerminal:
         self.state: dict[str, Any] = {}
         """The value that was journaled last."""
         self.calls = Calls()
-        self.watchers: Watchers[HostedTerminal] = Watchers(self)
+        self.watchers: Watchers = Watchers(self)
         self.stall = Stall(loop, self.log, began=self._stalled, resumed=self._resumed, settled=self._settled)
         self.events = OutputEvents(loop, self.log, watched=lambda: bool(self.watchers), tell=self.watchers.tell)
-        self.killing = Killing(loop, self._members, ended=lambda: self.running is None and not self.log.stalled)
+        self.killing = Killing(
+            loop,
+            self._members,
+            ended=lambda: self.running is None and not self.log.stalled,
+            signals=(signal.SIGHUP, signal.SIGTERM, signal.SIGCONT),
+        )
         if past.unfinished:
             self.record({"t": "lost"})
         self.rest()
@@ -70,18 +78,28 @@ class HostedTerminal:
             stall=self.stall,
             paused=lambda: self.watchers.pause_at(self.log.offset),
         )
-        self.record({**record, "t": "shell", "pid": pty.pid, "cols": pty.cols, "rows": pty.rows, "cwd": program.cwd})
+        self.record(
+            {**record, "t": "shell", "pid": pty.pid, "cols": pty.cols, "rows": pty.rows, "cwd": program.command.cwd}
+        )
         self.running.listening.update()
 
-    def watch(self, watcher: Watcher["HostedTerminal"], window: int | None) -> None:
+    def watch(self, watcher: Watcher, window: int | None) -> None:
         """Tells a watcher of output, and reads no further than its window. Called again, it moves the window."""
         self.watchers.add(watcher, window)
         self._listen()
 
-    def unwatch(self, watcher: Watcher["HostedTerminal"]) -> None:
+    def unwatch(self, watcher: Watcher) -> None:
         """Ends what `watch` began."""
         self.watchers.discard(watcher)
         self._listen()
+
+    def event(self, what: Happening) -> dict[str, Any]:
+        event: dict[str, Any] = {"event": what, "terminal": self.name}
+        if what in (Happening.OUTPUT, Happening.EXIT):
+            event["offset"], event["journal"] = self.log.offset, self.log.journal
+        elif what is Happening.STALLED:
+            event["why"] = self.log.why
+        return event
 
     def record(self, fields: Mapping[str, Any]) -> bool:
         """Appends to the journal; false while it cannot be written, then it will be."""
@@ -106,10 +124,16 @@ class HostedTerminal:
         """Kills every process of the terminal. After the exit is journaled, `done` gets those that still live."""
         self.killing.begin(grace, done, first=self.pid)
 
-    def reaped(self, running: Running, status: int) -> None:
-        """Takes the wait status of the process, which has ended."""
-        running.status = status
-        self._finish(running)
+    def reap(self, found: Reaped) -> None:
+        """Looks whether its process is among those that have ended or were stopped."""
+        running = self.running
+        if running is not None:
+            if running.pty.pid in found.stopped:
+                running.stopped()
+            if running.pty.pid in found.ended:
+                running.status = found.ended[running.pty.pid]
+                self._finish(running)
+        self.killing.check()
 
     def _finish(self, running: Running) -> None:
         """Ends a reaped process: reads what is left, journals the exit, hangs up. Repeats after a stall."""
