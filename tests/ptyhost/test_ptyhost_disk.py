@@ -3,13 +3,11 @@
 import errno
 import json
 import os
-import resource
 import signal
-from contextlib import contextmanager
 
 import pytest
 
-from host_harness import Home, state, wait_gone
+from host_harness import Home, full_at, state, wait_gone
 from vantage.ptyhost import protocol
 from vantage.ptyhost.shared.journal import Journal
 from vantage.ptyhost.terminal.past import read_past
@@ -25,17 +23,6 @@ def home(tmp_path):
 @pytest.fixture
 def client(home):
     return home.client()
-
-
-@contextmanager
-def full_at(pid: int, size: int):
-    """No file of this process can grow beyond `size`: what a full disk is to it. Works for every user."""
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 COUNTER = "i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i+1)); done; > $FINISHED; echo end; read x; read y"
