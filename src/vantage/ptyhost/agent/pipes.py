@@ -110,7 +110,7 @@ class OutputPipe:
         if data:
             self._take(data)
         else:  # no process has the other end open any more
-            pass
+            self.close()
 
     def _take(self, data: bytes) -> bool:
         if not self._write(data):
