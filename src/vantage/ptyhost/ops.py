@@ -88,7 +88,7 @@ def attach(host: "Host", request: Request) -> None:
     request.connection.watching.add(terminal)
     request.answer(
         alive=terminal.running is not None,
-        pid=_process(terminal),
+        pid=terminal.pid,
         offset=terminal.log.offset,
         journal=terminal.log.journal,
         answered=terminal.answered,
@@ -413,7 +413,7 @@ def list_(host: "Host", request: Request) -> None:
             {
                 "terminal": terminal.name,
                 "folder": terminal.folder,
-                "pid": _process(terminal),
+                "pid": terminal.pid,
                 "alive": terminal.running is not None,
                 "offset": terminal.log.offset,
             }
@@ -492,11 +492,6 @@ def _running(host: "Host", request: Request) -> tuple[HostedTerminal, Running]:
     if terminal.running is None:
         raise Refused(Code.NOT_RUNNING, f"terminal {terminal.name} has no process: open it first")
     return terminal, terminal.running
-
-
-def _process(terminal: HostedTerminal) -> int | None:
-    """Pid of the process that runs in a terminal."""
-    return terminal.running.pty.pid if terminal.running is not None else None
 
 
 def _window(request: Request) -> int | None:

@@ -5,6 +5,8 @@ more is read before it is written.
 """
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from vantage.ptyhost.protocol import ERRORS_NAME, STREAM_INDEX_NAME, STREAM_NAME
 from vantage.ptyhost.shared.journal import Journal, file_size
@@ -88,6 +90,10 @@ class AgentFiles:
     @property
     def printed(self) -> int:
         return self.log.offset + self.errors.length
+
+    def record(self, fields: Mapping[str, Any]) -> bool:
+        """Appends to the journal; false when it could not all be written yet."""
+        return self.log.record(fields)
 
     def measure(self) -> None:
         """Reads the lengths of closed files again."""

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from vantage.ptyhost import fields
-from vantage.ptyhost.agent.hosted import HostedAgent, RunningAgent
+from vantage.ptyhost.agent.hosted import HostedAgent
+from vantage.ptyhost.agent.running import RunningAgent
 from vantage.ptyhost.connection import Request
 from vantage.ptyhost.fields import Refused
 from vantage.ptyhost.protocol import MAX_PENDING, Code, Op

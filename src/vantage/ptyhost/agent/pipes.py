@@ -1,7 +1,4 @@
-"""A process with pipes, and each pipe: what it prints is read into a file, what it is sent is written when it reads.
-
-Every descriptor here is closed on exec. The process gets 0, 1 and 2, and nothing else.
-"""
+"""The pipes of a process: what it prints is read into a file, what it is sent is written when it reads."""
 
 import fcntl
 import os
@@ -9,50 +6,15 @@ import struct
 import termios
 from collections import deque
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from vantage.ptyhost.loop import READ, WRITE, Loop
-from vantage.ptyhost.processes import Pipes
 from vantage.ptyhost.protocol import MAX_PENDING
-from vantage.ptyhost.shared.child import Command, Inherited, start
 from vantage.ptyhost.shared.listening import Listening
 from vantage.ptyhost.shared.stall import Stall
 
 CHUNK: Final = 65536
 """Bytes read in one turn of the loop: as many as a pipe holds."""
-
-
-class Process(NamedTuple):
-    """A process that was started, and our ends of its pipes, which do not block."""
-
-    pid: int
-    stdin: int
-    stdout: int
-    stderr: int
-
-    def pipes(self) -> Pipes:
-        files = [os.fstat(descriptor) for descriptor in (self.stdin, self.stdout, self.stderr)]
-        return frozenset((file.st_dev, file.st_ino) for file in files)
-
-
-def spawn(command: Command, inherited: Inherited) -> Process:
-    """Starts a program in a session, and so a process group, of its own. Raises OSError, SpawnError for the program."""
-    pairs: list[tuple[int, int]] = []
-    try:
-        for _ in range(3):
-            pairs.append(os.pipe())  # noqa: PERF401 -- those that were made are closed when another cannot be
-        (child_in, stdin), (stdout, child_out), (stderr, child_err) = pairs
-        for descriptor in (stdin, stdout, stderr):
-            os.set_blocking(descriptor, False)
-        pid = start(command, (child_in, child_out, child_err), inherited)
-    except BaseException:
-        for pair in pairs:
-            for descriptor in pair:
-                os.close(descriptor)
-        raise
-    for descriptor in (child_in, child_out, child_err):
-        os.close(descriptor)
-    return Process(pid, stdin, stdout, stderr)
 
 
 class OutputPipe:

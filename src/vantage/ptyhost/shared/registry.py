@@ -1,33 +1,14 @@
 """The terminals of a host, or its agents: by name, each with a folder of its own."""
 
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vantage.ptyhost.connection import Connection
 from vantage.ptyhost.fields import Refused
 from vantage.ptyhost.protocol import Code
-from vantage.ptyhost.shared.watchers import Source
+from vantage.ptyhost.shared.hosted import Hosted
 
-
-class Hosted(Source, Protocol):
-    """A terminal or an agent, which lives from the first request that names it until it is forgotten."""
-
-    name: str
-    folder: str
-
-    @property
-    def busy(self) -> bool: ...
-
-    def look_again(self) -> None:
-        """The files of one without a process may have been replaced."""
-        ...
-
-    def rest(self) -> None:
-        """One without a process keeps no files open."""
-        ...
-
-
-Each = TypeVar("Each", bound=Hosted)
+Each = TypeVar("Each", bound=Hosted[Any])
 
 
 class Registry(Generic[Each]):

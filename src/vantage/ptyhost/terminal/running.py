@@ -74,6 +74,18 @@ class Running:
             pumped=self.listening.update,
         )
 
+    @property
+    def pid(self) -> int:
+        return self.pty.pid
+
+    def listen(self) -> None:
+        """Asks the loop for what is wanted now."""
+        self.listening.update()
+
+    def resumed(self) -> None:
+        """The files can be written again: input that comes with a record is typed."""
+        self.input.pump()
+
     def drain(self) -> bool:
         """Reads to the end of what the terminal has now; false when it cannot be written."""
         return self._reader.drain()
