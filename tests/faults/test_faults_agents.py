@@ -32,10 +32,10 @@ for number, line in enumerate(sys.stdin.buffer):
 
 SENDER = """
 import json, os, random, socket, sys
-sys.path[:0] = json.loads(sys.argv[4])
+sys.path[:0] = json.loads(sys.argv[5])
 from vantage.ptyhost import protocol
 from vantage.ptyhost.start import connect
-home, folder, seed = sys.argv[1:4]
+home, agent, folder, seed = sys.argv[1:5]
 host = connect(home)
 lines = host.makefile("rb")
 chance = random.Random(int(seed))
@@ -47,21 +47,23 @@ def ask(op, **fields):
     return answer
 
 ask("hello", protocol=protocol.PROTOCOL)
-found = ask("agent_attach", agent="a", folder=folder)
+found = ask("agent_attach", agent=agent, folder=folder)
 # What an earlier one has sent is in the journal, whether its answer came or not.
 with open(os.path.join(folder, protocol.STREAM_INDEX_NAME), "rb") as index:
     records = [json.loads(line) for line in index.read(found["journal"]).splitlines()]
 keys = [record["key"] for record in records if record["t"] == "sent"]
 n, key = found["n"], keys[-1] if keys else 0
 print("joined", flush=True)
-while True:
+for _ in range(60):
     n, key = n + 1, key + 1
     text = b"%d %s\\n" % (key, b"x" * chance.choice([0, 9, 5000, 70000]))
-    answer = ask("agent_write", agent="a", n=n, data=protocol.encode_data(text), record={"key": key})
+    answer = ask("agent_write", agent=agent, n=n, data=protocol.encode_data(text), record={"key": key})
     if not answer["ok"]:
         sys.exit(f"refused: {answer}")
+while lines.readline():
+    pass
 """
-"""A server as far as an agent is concerned: goes on with the next message of those that the journal has."""
+"""A server as far as an agent is concerned: sends 60 messages more than the journal has, then waits."""
 
 
 @pytest.fixture
@@ -72,7 +74,8 @@ def home(tmp_path):
 
 
 def sender(agent: Agent, chance: random.Random) -> subprocess.Popen:
-    arguments = [str(agent.client.home), str(agent.folder), str(chance.randrange(1 << 30)), json.dumps(sys.path)]
+    seed = str(chance.randrange(1 << 30))
+    arguments = [str(agent.client.home), agent.name, str(agent.folder), seed, json.dumps(sys.path)]
     process = subprocess.Popen([sys.executable, "-c", SENDER, *arguments], stdout=subprocess.PIPE, env=_environment())
     assert process.stdout.readline() == b"joined\n"
     return process
@@ -89,12 +92,12 @@ def test_the_server_is_killed_in_the_middle_of_writes(home):
     """Each next one reads the journal and goes on. The agent hears each message once, in order, whole."""
     for seed in rounds(2):
         chance = random.Random(seed)
-        agent = Agent(home.client())
+        agent = Agent(home.client(), f"a{seed}")
         run = f"server{seed}"
         heard, _ = start(agent, run)
         for _ in range(extent(6, 20)):
             sending = sender(agent, chance)
-            sent_further(agent, run, chance)
+            sent_further(agent, chance)
             sending.kill()
             sending.communicate()
             assert sending.returncode == -signal.SIGKILL
@@ -115,19 +118,19 @@ def test_the_host_is_killed_at_random_moments(home):
     for seed in rounds(2):
         chance = random.Random(seed)
         for number in range(extent(4, 20)):
-            agent = Agent(home.client())
+            agent = Agent(home.client(), f"a{seed}")
             run = f"host{seed}-{number}"
             before = (agent.attach()["offset"], agent.client.pid)
             heard, said = start(agent, run)
             pid = agent.attach()["pid"]
             sending = sender(agent, chance)
-            sent_further(agent, run, chance)
+            sent_further(agent, chance)
             os.kill(agent.client.pid, signal.SIGKILL)
             wait_gone(agent.client.pid)
             sending.kill()
             sending.communicate()
             agent.client.close()
-            next_agent = Agent(home.client())
+            next_agent = Agent(home.client(), f"a{seed}")
             found = next_agent.attach()
             assert (found["alive"], found["run"]) == (False, run)
             assert next_agent.client.pid != before[1]
@@ -141,15 +144,16 @@ def test_the_agent_is_killed_at_random_moments(home):
     for seed in rounds(2):
         chance = random.Random(seed)
         for number in range(extent(4, 20)):
-            agent = Agent(home.client())
+            agent = Agent(home.client(), f"a{seed}")
             run = f"agent{seed}-{number}"
             before = agent.attach()["offset"]
             heard, said = start(agent, run)
             sending = sender(agent, chance)
-            sent_further(agent, run, chance)
+            sent_further(agent, chance)
             os.kill(agent.attach()["pid"], signal.SIGKILL)
             agent.event("exit")
-            sending.communicate()  # it is refused, and ends
+            sending.kill()
+            sending.communicate()
             assert [record["signal"] for record in agent.records("exit")][-1] == signal.SIGKILL
             assert_run_is_whole(agent, run, before, heard, said)
             agent.client.close()
@@ -170,10 +174,10 @@ def assert_run_is_whole(agent: Agent, run: str, begin: int, heard, said) -> None
         assert record["at"] <= len(agent.stream())
 
 
-def sent_further(agent: Agent, run: str, chance: random.Random) -> None:
+def sent_further(agent: Agent, chance: random.Random) -> None:
     """Waits until some more messages are sent."""
-    count = len(of_run(agent, run)) + chance.randint(0, 40)
-    until(lambda: len(of_run(agent, run)) >= count, "nothing is sent")
+    count = agent.attach()["n"] + chance.randint(0, 40)
+    until(lambda: agent.attach()["n"] >= count, "nothing is sent")
 
 
 def of_run(agent: Agent, run: str) -> list[dict]:
