@@ -41,6 +41,8 @@ LOOK_S, SILENT_LOOKS = 1.0, 3
 """Seconds between two pings while a request is open, and how many of them without an answer make the host silent."""
 EXPIRES_S = 3.0
 """A request expires after so long: the host does not begin it, and while the host is silent it has failed."""
+SLOWEST = 1 << 20
+"""Bytes a second at which a host under load reads a large message at least: so much later it expires."""
 _BUFFER = 1 << 16
 Tell = Callable[[dict[str, Any]], None]
 
@@ -192,7 +194,7 @@ class HostClient(asyncio.BufferedProtocol):
             return answer
         number = next(self._ids)
         self._answers[number] = answer
-        self._expire[number] = time.monotonic() + EXPIRES_S
+        self._expire[number] = time.monotonic() + EXPIRES_S + len(fields.get("data", "")) / SLOWEST
         expires = round(self._expire[number] * 1000)
         self._transport.write(_encode({"id": number, "op": op, "expires": expires, **fields}) + b"\n")
         if self._looking is None:
