@@ -49,7 +49,9 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Milliseconds since the epoch."""
     agent: Agent | None = None
     raw_offset: int | None = None
-    """For events derived from the terminal: their place in its raw output."""
+    """For events derived from the terminal: where in its output they arose."""
+    source: Json = None
+    """For events from the stream of an agent that Vantage runs: `{run, offset, index}`, where in it they arose."""
     extra: dict[str, Json] = msgspec.field(default_factory=dict, name="\ue000extra")
     """Fields of the event that its type does not have, unchanged."""
 
@@ -60,6 +62,10 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class UserMessage(_Event, frozen=True, kw_only=True, tag="user_message"):
     text: str = ""
+    by: str | None = None
+    """The client that sent it: `client:<id>`, `bot:<name>:<person>` or `cli`."""
+    attachments: Json = None
+    """Ids of the conversation's assets that go with it."""
 
 
 class AssistantText(_Event, frozen=True, kw_only=True, tag="assistant_text"):
@@ -185,6 +191,63 @@ class PtyGap(_Event, frozen=True, kw_only=True, rename={"start": "from", "end": 
     why: str = ""
 
 
+class Request(_Event, frozen=True, kw_only=True, rename={"tool_call_id": "toolCallId"}, tag="request"):
+    """A question to a person. It has at most one answer, and no answer never means yes."""
+
+    request_id: str = ""
+    kind: str = "question"
+    """`approval`, `question` or `secret`."""
+    title: str = ""
+    text: str | None = None
+    """Markdown."""
+    tool: str | None = None
+    tool_call_id: str | None = None
+    args: Json = None
+    cwd: str | None = None
+    details: Json = None
+    """A diff, for example."""
+    options: Json = None
+    """`[{id, label, kind: allow|deny|choice, scope?, needs_text?}]`."""
+    schema: Json = None
+    """JSON Schema of a form."""
+    expires: int | None = None
+    """Milliseconds since the epoch."""
+    hash: str = ""
+    """Of what is shown; an answer carries the hash of what its client displayed."""
+    screen_offset: int | None = None
+    """The terminal's raw offset at that moment."""
+    protocol_id: Json = None
+    """The agent's own id of the request, valid in that run only."""
+
+
+class Answer(_Event, frozen=True, kw_only=True, tag="answer"):
+    request_id: str = ""
+    option: str | None = None
+    text: str | None = None
+    values: Json = None
+    by: str = ""
+    """`client:<id>`, `bot:<name>:<person>` or `cli`."""
+
+
+class RequestClosed(_Event, frozen=True, kw_only=True, tag="request_closed"):
+    """A request that ended without an answer, or whose answer came too late."""
+
+    request_id: str = ""
+    why: str = ""
+    """`expired`, `withdrawn`, `answered_elsewhere`, `too_late` or `lost`."""
+
+
+class AgentState(_Event, frozen=True, kw_only=True, tag="agent_state"):
+    """What the agent that Vantage runs or follows does; `agent` says which one it is."""
+
+    state: str = ""
+    """`starting`, `idle`, `working`, `waiting` or `exited`."""
+    session: str | None = None
+    """The agent's own id of its session, with which it can be resumed."""
+    model: str | None = None
+    error: str | None = None
+
+
 class UnknownEvent(_Event, frozen=True, kw_only=True, tag="unknown"):
     """An event of none of the types above: kept whole."""
 
@@ -217,6 +280,10 @@ Event = (
     | ScreenDelta
     | PtyState
     | PtyGap
+    | Request
+    | Answer
+    | RequestClosed
+    | AgentState
     | UnknownEvent
 )
 
@@ -247,7 +314,7 @@ LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
 TERMINAL_ONLY = LIVE_ONLY | {"agent_block_begin", "agent_block_end", "pty_state", "pty_gap"}
 """Events that the server derives from its own terminals: it accepts none of them from clients."""
 SERVER_ONLY = TERMINAL_ONLY | {"request", "answer", "request_closed", "agent_state"}
-"""Events that only the server may log. Names that are no events yet are reserved."""
+"""What only the server may log: requests come from drivers and authenticated calls, never from what an agent prints."""
 
 
 def compact_json(value: Json) -> str:

@@ -77,6 +77,7 @@ STATUSES: dict[int, Status] = {
             "secret_gone",
             "not_running",
             "input_full",
+            "input_closed",
             "line_too_long",
         ),
         "Not in this state.",
