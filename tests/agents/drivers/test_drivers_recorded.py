@@ -50,7 +50,7 @@ def told(records: list[Record]) -> str:
 
 def test_every_known_agent_has_a_talk_a_resumption_and_a_stop():
     names = {f"{path.parent.name}/{path.stem}" for path in RECORDINGS}
-    assert names >= {f"{agent}/{one}" for agent in ("claude",) for one in ("talk", "resumed", "stopped")}
+    assert names >= {f"{agent}/{one}" for agent in ("claude", "codex") for one in ("talk", "resumed", "stopped")}
     assert {path.parent.name for path in RECORDINGS} <= set(KNOWN)
 
 

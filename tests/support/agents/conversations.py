@@ -66,6 +66,21 @@ AGENTS = {
         ),
         "claude-sonnet-4-5",
     ),
+    "codex": Driveable(
+        real_agents.codex,
+        Tools(
+            lambda command: Call(
+                "exec_command",
+                {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "To run it"},
+            ),
+            lambda path, content: Call(
+                "apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+{content.rstrip()}\n*** End Patch"
+            ),
+            None,
+            "mcp__vantage/pty_exec_block",
+        ),
+        "gpt-5.5",
+    ),
 }
 
 

@@ -10,6 +10,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -160,8 +161,10 @@ class Driven:
 
     def wait(self, met: Callable[["Driven"], Any]) -> Any:
         """What `met` finds, once it finds something."""
+        deadline = time.monotonic() + TIMEOUT
         with self._changed:
-            found = self._changed.wait_for(lambda: met(self) or self._process.poll() is not None, TIMEOUT) and met(self)
+            while not (found := met(self)) and time.monotonic() < deadline and self._process.poll() is None:
+                self._changed.wait(0.05)
         shown = "\n".join(str(msgspec.to_builtins(replace(event)))[:300] for event in self.events[-20:])
         assert found, (
             f"state {self.driver.state}; the last events:\n{shown}\nstderr: {self._errors.read_text()[-2000:]}"

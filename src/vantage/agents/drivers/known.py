@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from vantage.agents.drivers import claude
+from vantage.agents.drivers import claude, codex
 from vantage.agents.drivers.driver import Driver, Launch, Options
 
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:[-+][\w.+-]+)?")
@@ -33,6 +33,13 @@ KNOWN: dict[str, KnownAgent] = {
         launch=claude.launch,
         driver=claude.Claude,
         install="npm install -g @anthropic-ai/claude-code",
+    ),
+    "codex": KnownAgent(
+        title="Codex",
+        program="codex",
+        launch=codex.launch,
+        driver=codex.Codex,
+        install="npm install -g @openai/codex",
     ),
 }
 
