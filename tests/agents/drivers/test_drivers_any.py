@@ -76,9 +76,15 @@ def test_an_agent_that_has_not_begun_lets_messages_wait(agent):
 @agents
 def test_the_launch_begins_with_the_program(agent):
     known = KNOWN[agent]
-    assert known.launch(Options(run="r1", cwd="/work")).argv[0] == known.program
-    assert known.install
+    assert known.launch(Options(run="r1", cwd="/work")).argv[:1] == ([known.program] if known.program else [])
+    assert bool(known.install) == bool(known.program)
     assert known.title
+
+
+def test_the_model_is_an_option_of_a_launch_or_chosen_in_the_session():
+    chosen = Options(run="r1", cwd="/work", model="m")
+    assert KNOWN["gemini"].launch(chosen).argv == ["gemini", "--acp", "--model", "m"]
+    assert KNOWN["opencode"].launch(chosen).argv == ["opencode", "acp"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Real agents, driven: the conversations that are recorded, played again, and what the model was told in each turn."""
 
 import json
+import os
+import shutil
 
 import pytest
 
@@ -9,7 +11,15 @@ from driven import written
 from scripted_model import ScriptedModel
 from vantage import events as ev
 
-agents = pytest.mark.parametrize("name", AGENTS)
+INSTALLED = ("claude", "codex")
+"""What `scripts/install-agents` installs; `AGENTS=DIRECTORY` may have the others."""
+
+
+def is_installed(name: str) -> bool:
+    return name in INSTALLED or bool(shutil.which(name, path=os.environ.get("AGENTS", "") + "/node_modules/.bin"))
+
+
+agents = pytest.mark.parametrize("name", [name for name in AGENTS if is_installed(name)])
 
 
 def told(model: ScriptedModel) -> list[str]:
@@ -29,9 +39,10 @@ def test_a_conversation_goes_on_in_another_process(name, tmp_path):
     assert "No notes, please." in asked[-1]
     assert (tmp_path / "project/counted").exists()
     assert not (tmp_path / "project/note.md").exists()
-    assert [one.text for one in it.events if isinstance(one, ev.AssistantText)][-1] == "I leave it at that."
-    assert any(isinstance(one, ev.AssistantDelta) for one in it.events), "text streams"
+    assert "I leave it at that." in "".join(one.text for one in it.events if isinstance(one, ev.AssistantDelta))
     assert not [one for one in it.events if isinstance(one, ev.UnknownEvent)], written(it.records)
+    if not AGENTS[name].resumes:
+        return
 
     with driven(name, tmp_path, "run2", resume=it.driver.session) as (later, model):
         resume(later)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,8 @@ class Driveable(NamedTuple):
     run: Callable[[Path, str, str], Run]
     tools: Tools
     model: str | None
+    resumes: bool = True
+    """Whether it continues a session in another process, at the versions that are tested."""
 
 
 def _claude_question(question: str, answers: list[str]) -> Call:
@@ -53,6 +56,12 @@ def _claude_question(question: str, answers: list[str]) -> Call:
 
 def _with(run: Run, **env: str) -> Run:
     return run._replace(env={**run.env, **env})
+
+
+def _opencode(*place: object) -> Run:
+    """opencode, which asks before it does anything."""
+    run = real_agents.opencode(*place)
+    return run._replace(files={name: content.replace('"allow"', '"ask"') for name, content in run.files.items()})
 
 
 AGENTS = {
@@ -81,6 +90,27 @@ AGENTS = {
         ),
         "gpt-5.5",
     ),
+    "gemini": Driveable(
+        partial(real_agents.gemini, asks=True),
+        Tools(
+            lambda command: Call("run_shell_command", {"command": command, "description": "Run it"}),
+            lambda path, content: Call("write_file", {"file_path": path, "content": content}),
+            None,
+            "mcp_vantage_pty_exec_block",
+        ),
+        "gemini-2.5-flash",
+        resumes=False,
+    ),
+    "opencode": Driveable(
+        _opencode,
+        Tools(
+            lambda command: Call("bash", {"command": command, "description": "Run it"}),
+            lambda path, content: Call("write", {"filePath": path, "content": content}),
+            None,
+            "vantage_pty_exec_block",
+        ),
+        "scripted/scripted",
+    ),
 }
 
 
@@ -108,10 +138,10 @@ def scripts(tools: Tools, folder: Path) -> Scripts:
 @contextmanager
 def driven(name: str, folder: Path, run_id: str, **options: str) -> Iterator[tuple[Driven, ScriptedModel]]:
     """A driven agent with its home in this folder, which a later run may continue, and the model that it asks."""
-    agent, project = AGENTS[name], folder / "project"
+    agent, project, programs = AGENTS[name], folder / "project", real_agents.programs()
     project.mkdir(parents=True, exist_ok=True)
     with stage(scripts(agent.tools, project)) as where:
-        run = agent.run(real_agents.programs(), where.url, "")
+        run = agent.run(programs, where.url, "")
         for file, content in run.files.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(content)
@@ -121,7 +151,7 @@ def driven(name: str, folder: Path, run_id: str, **options: str) -> Iterator[tup
         with Driven(
             name,
             chosen,
-            argv=[*where.alone, run.command[0], *launch.argv[1:]],
+            argv=[*where.alone, str(programs / name), *launch.argv[1:]],
             env={**home, **run.env, **launch.env},
             errors=folder / f"{run_id}.stderr",
         ) as it:
@@ -131,17 +161,23 @@ def driven(name: str, folder: Path, run_id: str, **options: str) -> Iterator[tup
 # the conversations
 
 
+def choose(it: Driven, key: str, request: ev.Request, kind: str, text: str = "") -> None:
+    """Answers with the option of this kind that holds once."""
+    option = next(one["id"] for one in request.options if one["kind"] == kind and one.get("scope") in (None, "once"))
+    it.answer(key, request, option, text)
+
+
 def talk(it: Driven) -> None:
     """Two messages with another display each, an approval, a denial, and a question if the agent can ask one."""
     it.wait_until("idle")
     it.display = WIDE
     it.say("say 1", TALK)
-    it.answer("answer 1", it.wait_for(ev.Request, 1), "allow")
+    choose(it, "answer 1", it.wait_for(ev.Request, 1), "allow")
     it.wait_for(ev.TurnComplete, 1)
     it.wait_until("idle")
     it.display = NARROW
     it.say("say 2", "Write it down.")
-    it.answer("answer 2", it.wait_for(ev.Request, 2), "deny", "No notes, please.")
+    choose(it, "answer 2", it.wait_for(ev.Request, 2), "deny", "No notes, please.")
     if AGENTS[it.agent].tools.ask:
         it.answer("answer 3", it.wait_for(ev.Request, 3), "2")
     it.wait_for(ev.TurnComplete, 2)
@@ -158,20 +194,25 @@ def resume(it: Driven) -> None:
 
 
 def stop(it: Driven) -> None:
-    """A message joins a turn that waits for a person, both are interrupted; then a command that runs is."""
+    """A turn that waits for a person is interrupted, with a message that joins it if it can; then a command is."""
     it.wait_until("idle")
     it.display = WIDE
     it.say("say 1", STOP)
     it.wait_for(ev.Request)
     it.display = NARROW
-    if it.driver.delivery() == "steered":
+    joins = it.driver.delivery() == "steered"
+    if joins:
         it.say("say 2", "Hurry.")
     it.interrupt("interrupt 1")
     it.wait_for(ev.RequestClosed)
     it.wait_for(ev.TurnComplete)
     it.wait_until("idle")
+    if not joins:
+        it.say("say 2", "Hurry.")
+    it.wait_for(ev.TurnComplete, 2)
+    it.wait_until("idle")
     it.say("say 3", "Now run them.")
-    it.answer("answer 1", it.wait_for(ev.Request, 2), "allow")
+    choose(it, "answer 1", it.wait_for(ev.Request, 2), "allow")
     it.wait(lambda _: Path(it.options.cwd, "began").exists())
     it.interrupt("interrupt 2")
     it.wait_for(ev.TurnComplete, finish="interrupted", number=2)
