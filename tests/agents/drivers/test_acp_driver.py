@@ -178,6 +178,19 @@ def test_words_of_a_denial_are_the_next_prompt():
     assert talk.driver.state == "idle"
 
 
+def test_words_of_several_answers_are_one_prompt():
+    talk = working()
+    prompt = talk.n
+    for number, said in enumerate(("Use trash.", "And ask first.")):
+        request = permission(talk, number, toolCallId=f"c{number}")
+        talk.take(talk.driver.answer(f"answer {number}", request, Answer(option="r", text=said)))
+    count = len(talk.messages)
+    talk.line(id=prompt, result={"stopReason": "end_turn"})
+    talk.line(id=talk.n, result={"stopReason": "end_turn"})
+    assert [one["params"]["prompt"][0]["text"] for one in talk.messages[count:]] == ["Use trash.\nAnd ask first.\n"]
+    assert talk.driver.state == "idle"
+
+
 def test_an_interrupt_cancels_the_turn_and_what_is_asked_in_it():
     talk = working()
     request = permission(talk)

@@ -203,6 +203,23 @@ def test_a_message_that_cannot_join_is_sent_when_the_turn_is_over():
     assert talk.driver.state == "working"
 
 
+def test_messages_that_no_turn_took_are_each_offered_once_and_one_after_the_other():
+    talk = working()
+    for key in ("say 2", "say 3"):
+        talk.take(talk.driver.say(key, key, []))
+    over = {"method": "turn/completed", "params": {"threadId": THREAD, "turn": {"id": "u1", "status": "interrupted"}}}
+    (first,) = talk.driver.receive(json.dumps(over).encode(), 0).sends
+    notice = {"method": "thread/status/changed", "params": {"threadId": THREAD}}
+    assert talk.driver.receive(json.dumps(notice).encode(), 0).sends == [], "it waits to be sent already"
+    message = first.make(Moment(50, ""))
+    talk.take(talk.driver.sent(50, first.key, message))
+    talk.answers(50, result={"turn": {"id": "u2"}})
+    count = len(talk.messages)
+    talk.told("turn/completed", turn={"id": "u2", "status": "completed"})
+    asked = [message, *talk.messages[count:]]
+    assert [one["params"]["input"][0]["text"] for one in asked] == ["say 2", "say 3"]
+
+
 def test_a_message_that_was_taken_is_not_sent_again():
     talk = working()
     talk.take(talk.driver.say("say 2", "And this.", []))

@@ -83,6 +83,17 @@ def test_what_was_sent_is_what_the_driver_sends(path):
 
 
 @recordings
+def test_each_message_is_offered_once(path):
+    records = read(path.read_bytes())
+    playing, keys = Playing(records[0]), []
+    for record in records:
+        playing.play(record)
+        keys += playing.sends
+        playing.sends.clear()
+    assert sorted(keys) == sorted({one.key for one in records if isinstance(one, Sent)})
+
+
+@recordings
 def test_a_driver_that_starts_later_goes_on_as_the_one_that_ran_through(path):
     """Exactly once: after each record, a new driver with the records so far waits to send the same messages."""
     records = read(path.read_bytes())

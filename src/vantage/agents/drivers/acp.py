@@ -42,7 +42,7 @@ class Acp:
         self._stream = Stream(agent.name, streams.Acp())
         self._rpc = JsonRpc({"jsonrpc": "2.0"})
         self._words: list[tuple[str, str]] = []
-        """What people said with their answers, by a key, until it is sent when the turn is over."""
+        """What people said with their answers, with a key, until the turn is over."""
         self._answers: dict[str, Callable[[Object], Output]] = {
             _INITIALIZE: self._initialized,
             _NEW: self._session_open,
@@ -91,7 +91,6 @@ class Acp:
         call = self._rpc.sent(key, message)
         if call is not None and call.method == _PROMPT:
             self._run.phase = "working"
-            self._words = [one for one in self._words if one[0] != key]
             return self._run.output(self._told(message))
         if is_answer(message):
             answered = self._run.requests.pop(request_key(message.get("id")), None)
@@ -255,9 +254,10 @@ class Acp:
     def _turn_over(self, message: Object) -> Output:
         closed = [event for key in list(self._run.requests) for event in self._run.close(key, "withdrawn")]
         said = [_interrupted(event) for event in self._told(message)]
-        if self._words:
-            words = self._prompt(self._words[0][0], "\n".join(one for _, one in self._words), [])
-            return self._run.output([*closed, *said], words)
+        words, self._words = self._words, []
+        if words:
+            prompt = self._prompt(words[0][0], "\n".join(one for _, one in words), [])
+            return self._run.output([*closed, *said], prompt)
         self._run.phase = "idle"
         return self._run.output([*closed, *said])
 

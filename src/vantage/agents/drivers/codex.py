@@ -53,7 +53,9 @@ class Codex:
         self._joining: dict[str, Call] = {}
         """Messages that are to join the turn, by their keys, until Codex takes them."""
         self._returned: list[Call] = []
-        """Messages that no turn has taken, until they are sent again."""
+        """Messages that no turn has taken, until they are sent again, one after the other."""
+        self._offered = ""
+        """The key of the one that waits to be sent."""
         self._items: dict[str, Object] = {}
         """Items that have begun: requests to change files are about one of them."""
         self._notifications: dict[str, Callable[[Object], list[Event]]] = {
@@ -105,7 +107,7 @@ class Codex:
         call = self._rpc.sent(key, message)
         if call is not None and call.method in (_TURN, _STEER):
             self._sent.add(key)
-            self._returned = [one for one in self._returned if _again_key(one) != key]
+            self._offered = "" if key == self._offered else self._offered
             self._run.phase = "working"
             if call.method == _STEER:
                 self._joining[key] = call
@@ -222,9 +224,11 @@ class Codex:
 
     def _again(self) -> list[Send]:
         """The first of the messages that no turn has taken, as a turn of its own when none runs."""
-        if self._turn or self._rpc.waits_for(_TURN):
+        if not self._returned or self._offered or self._turn or self._rpc.waits_for(_TURN):
             return []
-        return [self._message(_again_key(one), _inputs(one), "") for one in self._returned[:1]]
+        first = self._returned.pop(0)
+        self._offered = f"{first.key} again"
+        return [self._message(self._offered, _inputs(first), "")]
 
     def _initialized(self, result: Object) -> list[Send]:  # noqa: ARG002
         params: Object = {"cwd": self._options.cwd}
@@ -291,10 +295,6 @@ class Codex:
         if self._is_ours(message):
             self._run.model = text(obj(message, "params", "threadSettings"), "model") or self._run.model
         return []
-
-
-def _again_key(call: Call) -> str:
-    return f"{call.key} again"
 
 
 def _inputs(call: Call) -> list[Object]:

@@ -92,7 +92,7 @@ class Driver(Protocol):
         ...
 
     def sent(self, n: int, key: str, message: Json) -> Output:
-        """A message is journaled, and so delivered."""
+        """A message is journaled, and so delivered. This too may lead to events and to further messages."""
         ...
 
     def exited(self, status: int | None, stderr: str) -> Output:
