@@ -545,7 +545,7 @@ def _written(cls: type[_Event]) -> tuple[tuple[str, str, Any], ...]:
     return tuple((field.name, field.encode_name, field.default) for field in fields if field.name != "extra")
 
 
-_ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id", "origin", "awaiting_secret"})
+_ALWAYS = frozenset({"text", "tool", "kind", "message", "cmd", "block_id", "origin", "awaiting_secret"})
 
 
 def encode_event(event: Event) -> bytes:

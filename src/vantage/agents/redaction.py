@@ -37,9 +37,8 @@ any other name, and the tool refuses that only after the call was logged.
 _PIECES = frozenset({"delta", "partial_json", "partialJson", "arguments", "args", "argsTextDelta", "inputTextDelta"})
 """The fields in which streams send arguments piece by piece."""
 _TELLING = 4
-"""A secret of fewer characters could be guessed from the gap it leaves in a sentence: then the whole sentence is
-dropped.
-"""
+"""Characters below which a gap in a sentence would say what stood in it: then none of the sentence is kept."""
+_SHOWN_OF_REQUESTS = ("title", "text", "details", "options", "schema")
 _NO = (None, False, 0, "", "0", "false", "False", "no")
 _SURELY = (True, "true", "True")
 """Values of `secret` that make a call of any tool secret, because a client may give our tool another name."""
@@ -75,6 +74,7 @@ class Redaction:
             ev.ToolStart: self._start,
             ev.ToolOutput: self._output,
             ev.ToolEnd: self._end,
+            ev.Request: self._request,
             ev.UnknownEvent: self._unknown,
             ev.Error: self._message,
             ev.Warning: self._message,
@@ -139,6 +139,16 @@ class Redaction:
     def _unknown(self, event: ev.UnknownEvent) -> Event:
         data = self._searched(event.data, ours=False)
         return replace(event, data=_without_pieces(data) if self._typed else data)
+
+    def _request(self, event: ev.Request) -> Event:
+        """A request to make a call repeats its arguments."""
+        typed: list[str] = []
+        args = _scrub(event.args, _is_ours(event.tool or ""), typed)
+        self._recent.extend(typed)
+        shown = {key: getattr(event, key) for key in _SHOWN_OF_REQUESTS}
+        return replace(
+            event, args=args, **{key: self._searched(value, ours=False) for key, value in shown.items() if value}
+        )
 
     def _message(self, event: ev.Error | ev.Warning | ev.Canceled) -> Event:
         return replace(event, message=self._searched(event.message, ours=False))
