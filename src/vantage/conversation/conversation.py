@@ -12,6 +12,7 @@ from vantage.conversation.bus import Bus, Lease, ScreenChanged
 from vantage.conversation.displays import Displays
 from vantage.conversation.live.host.client import HostClient
 from vantage.conversation.live.terminal import LiveTerminal
+from vantage.conversation.requests.requests import Requests
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.event_log import EventLog
 from vantage.conversation.store.files.open_files import OpenFiles
@@ -43,6 +44,7 @@ class Conversation:
         self.folder = folder
         self.events = EventLog(folder.events, files)
         self.displays = Displays(folder, count_read_only=settings.read_only_displays)
+        self.requests = Requests(folder, log=self.append)
         self._bus = bus
         self._lease = lease
         self._run = run
@@ -92,9 +94,12 @@ class Conversation:
             if event.type in LIVE_ONLY:
                 raise InputError(f"{event.type} comes from the terminal, live, and is not logged", hint="leave it out")
         self.displays.follow(taken)
+        self.requests.before(taken)
         self._bus.publish(self.id, self._specs.record(taken, self.events.seq))
         logged = self.events.append([msgspec.structs.replace(event, raw_offset=None) for event in taken], self.id)
+        changed = self.requests.follow(logged)
         self._bus.publish(self.id, logged)
+        self.requests.tell(changed)
         return logged
 
     # clients
@@ -165,6 +170,7 @@ class Conversation:
 
     async def close(self) -> None:
         """Closes the files. The shell lives on."""
+        self.requests.leave()
         await self.live.close()
         self.events.close()
         self._lease.release()

@@ -6,7 +6,7 @@ import os
 import resource
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,6 +98,7 @@ class Manager:
             _log.warning("tools for all conversations are left out: %s", error)
         try:
             await self._host.rejoin(self._attach_all)
+            self._resume_requests()
         except BaseException:
             await self.close()
             raise
@@ -105,6 +106,15 @@ class Manager:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def _resume_requests(self) -> None:
+        """Opens the conversations with open requests, so that these expire."""
+        for settings in self.list():
+            if self.folder(settings.id).open_requests.exists():
+                try:
+                    self.get(settings.id).requests.expire()
+                except VantageError as error:  # the other conversations are served
+                    _log.warning("requests of %s cannot be served: %s", settings.id, error)
 
     # the PTY host
 
@@ -237,6 +247,10 @@ class Manager:
     def opened(self, conversation_id: str) -> Conversation | None:
         """A conversation that was used since this process began; None for one that was not, or does not exist."""
         return self._conversations.get(conversation_id)
+
+    def open_conversations(self) -> Sequence[Conversation]:
+        """The conversations that were used since this process began, and those with open requests."""
+        return tuple(self._conversations.values())
 
     def get(self, conversation_id: str) -> Conversation:
         known = self._conversations.get(conversation_id)
