@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
-from vantage.conversation.bus import Bus, Deleted, LocalBus
+from vantage.conversation.bus import HOME, Bus, Deleted, Listed, LocalBus
 from vantage.conversation.checks import directory, terminal_size
 from vantage.conversation.conversation import Conversation
 from vantage.conversation.live.host.client import HostClient
@@ -164,7 +164,7 @@ class Manager:
             raise damaged(Path(error.filename), error) from error
 
     def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
-        return self.get(conversation_id).events.read(after, limit)
+        return self.get(conversation_id).events.read(after, limit) if conversation_id != HOME else []
 
     # conversations
 
@@ -213,12 +213,14 @@ class Manager:
         try:
             folder.create()
             folder.write_settings(settings)
-            return self._open(folder, settings)
+            made = self._open(folder, settings)
         except BaseException as error:
             shutil.rmtree(folder.path, ignore_errors=True)
             if isinstance(error, OSError) and is_scarcity(error):
                 raise no_room(error) from error
             raise
+        made.list_changed()
+        return made
 
     def _open(self, folder: ConversationFolder, settings: Settings) -> Conversation:
         lease = self.bus.hold(settings.id, self)
@@ -289,6 +291,7 @@ class Manager:
         conversation.folder.settings.unlink()  # from here on it cannot be opened
         await conversation.close()
         self.bus.publish(conversation_id, [Deleted()])
+        self.bus.publish(HOME, [Listed(conversation_id)])
         shutil.rmtree(conversation.folder.path)
 
     async def close(self) -> None:

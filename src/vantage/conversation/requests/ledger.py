@@ -86,8 +86,6 @@ def told(entry: Entry) -> dict[str, Any]:
     return state
 
 
-def as_fields(event: Request | Answer) -> dict[str, Any]:
-    """The event without its type."""
-    fields = event_to_dict(event)
-    del fields["type"]
-    return fields
+def as_fields(event: Request | Answer | RequestClosed) -> dict[str, Any]:
+    """The event without its type, and without the conversation that it is told of in."""
+    return {name: value for name, value in event_to_dict(event).items() if name not in ("type", "conversation_id")}

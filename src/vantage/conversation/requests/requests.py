@@ -8,7 +8,7 @@ starts opens these, so their requests expire and can be answered without a visit
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,6 @@ import msgspec
 from vantage.conversation.requests.content import check_answer
 from vantage.conversation.requests.hash import request_hash
 from vantage.conversation.requests.ledger import Entry, Ledger, Why, as_fields
-from vantage.conversation.requests.scan import request_events
 from vantage.conversation.store.clock import now_ms
 from vantage.conversation.store.conversation_folder import ConversationFolder
 from vantage.conversation.store.files.writing import write_atomically
@@ -34,8 +33,10 @@ _log = logging.getLogger(__name__)
 
 
 class Requests:
-    def __init__(self, folder: ConversationFolder, *, log: Callable[[list[Event]], list[Event]]) -> None:
-        """`log` appends to the conversation's log, calls `before` and `follow`, and publishes."""
+    def __init__(
+        self, folder: ConversationFolder, events: Iterable[Event], *, log: Callable[[list[Event]], list[Event]]
+    ) -> None:
+        """`events` are those of requests that the log has; `log` appends to it, calls `before`, `follow` and `tell`."""
         self._mark = folder.open_requests
         self._append = log
         self._ledger = Ledger()
@@ -43,7 +44,7 @@ class Requests:
         self._answered: list[OnAnswer] = []
         self._ended: list[OnClosed] = []
         self._timer: asyncio.TimerHandle | None = None
-        for event in request_events(folder.events):
+        for event in events:
             self._ledger.apply(event)
 
     # what is known

@@ -25,6 +25,8 @@ class Limits:
     """A client without a socket stays present for this time: its context holds, and it keeps the keyboard."""
     redraw_s: float = 0.25
     """All rows are drawn again for another display at most so often."""
+    list_s: float = 0.25
+    """Changes of the list of conversations are sent at most so often."""
     sockets: int = 1000
     """With a token. Those without one are counted apart."""
     subscriptions: int = 100
