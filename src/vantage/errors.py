@@ -249,6 +249,34 @@ class ClientTaken(Conflict):
     code = "client_taken"
 
 
+class RequestConflict(Conflict):
+    """A request to a person is not what the caller takes it for. `facts` travel: they say what it is."""
+
+
+class RequestChanged(RequestConflict):
+    """The answer is to another content than the request has, or its id is in use for another content."""
+
+    code = "changed"
+
+
+class RequestAnswered(RequestConflict):
+    """The request has an answer already; `facts` has it."""
+
+    code = "answered"
+
+
+class RequestOver(RequestConflict):
+    """The request was closed without an answer; `facts` says why."""
+
+    code = "closed"
+
+
+class RequestSecret(RequestConflict):
+    """The request is for a secret, which is typed into the terminal and never travels as an answer."""
+
+    code = "secret"
+
+
 class NotRunning(Conflict):
     """There is no shell."""
 
@@ -315,6 +343,7 @@ BY_CODE: dict[str, type[VantageError]] = {
             NotFound,
         ),
         *(Conflict, Busy, SecretPrompt, NoSecretPrompt, SecretGone, InputFull, LineTooLong, KeyboardTaken, ClientTaken),
+        *(RequestChanged, RequestAnswered, RequestOver, RequestSecret),
         *(NotRunning, HomeTaken, UnsafeHome, Unavailable, HostLost, HostSilent, Interrupted, NoServer),
     )
 }
@@ -322,10 +351,14 @@ BY_CODE: dict[str, type[VantageError]] = {
 
 
 def to_wire(error: VantageError) -> dict[str, Any]:
-    """`code`, `message` and `hint`; `next` of `Gone`; with next steps also `advice` and `steps`, which `hint` words."""
+    """`code`, `message` and `hint`; `next` of `Gone`; `facts` of a `RequestConflict`; with next steps also `advice` and
+    `steps`, which `hint` words.
+    """
     fields: dict[str, Any] = {"code": error.code, "message": error.message, "hint": error.hint}
     if isinstance(error, Gone):
         fields["next"] = error.next
+    if isinstance(error, RequestConflict):
+        fields["facts"] = error.facts
     if error.do:
         fields["advice"] = error.advice
         fields["steps"] = [step.to_dict() for step in error.do]
@@ -341,6 +374,7 @@ def from_wire(fields: Mapping[str, Any]) -> VantageError:
     steps = [Do(each["verb"], each.get("does", ""), **each.get("args", {})) for each in fields.get("steps", ())]
     advice = str(fields.get("advice", "") if steps else fields.get("hint", ""))
     kind = BY_CODE.get(code, VantageError)
-    error = TooMany(message, hint=advice) if kind is TooMany else kind(message, hint=advice, do=steps)
+    facts = fields.get("facts", {})
+    error = TooMany(message, hint=advice) if kind is TooMany else kind(message, hint=advice, do=steps, facts=facts)
     error.code = code or error.code
     return error

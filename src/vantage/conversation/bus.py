@@ -34,7 +34,16 @@ class Deleted(msgspec.Struct, frozen=True):
     """The conversation was deleted."""
 
 
-Message = Event | ScreenChanged | SpecSet | Deleted
+class Listed(msgspec.Struct, frozen=True):
+    """Something has changed that lists of conversations show. Published to `HOME`."""
+
+    conversation_id: str
+
+
+HOME = ""
+"""What is for all conversations is asked for, and published, under this id. It has no log."""
+
+Message = Event | ScreenChanged | SpecSet | Deleted | Listed
 """Events with a `seq` are in the log, and come in order and without gaps; others reach only current followers."""
 
 Listener = Callable[[Sequence[Message]], None]
@@ -164,7 +173,7 @@ class _Following:
             self._listener(fresh)
 
     def _is_new(self, message: Message) -> bool:
-        if isinstance(message, SpecSet | Deleted):
+        if isinstance(message, SpecSet | Deleted | Listed):
             return True
         if not self._live:  # the log has it, or it is about a moment that is over by then
             return False

@@ -8,10 +8,13 @@ from typing import Any
 import msgspec
 
 from vantage.agents.redaction import Redaction
-from vantage.conversation.bus import Bus, Lease, ScreenChanged
+from vantage.conversation.bus import HOME, Bus, Lease, Listed, ScreenChanged
 from vantage.conversation.displays import Displays
 from vantage.conversation.live.host.client import HostClient
 from vantage.conversation.live.terminal import LiveTerminal
+from vantage.conversation.requests.attention import Activity, Attention, Running, attention_of
+from vantage.conversation.requests.requests import Requests
+from vantage.conversation.requests.scan import last_events, request_events
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.event_log import EventLog
 from vantage.conversation.store.files.open_files import OpenFiles
@@ -43,6 +46,9 @@ class Conversation:
         self.folder = folder
         self.events = EventLog(folder.events, files)
         self.displays = Displays(folder, count_read_only=settings.read_only_displays)
+        kept = list(request_events(folder.events))
+        self.requests = Requests(folder, kept, log=self.append)
+        self._activity = Activity().after((*kept, *last_events(folder.events)))
         self._bus = bus
         self._lease = lease
         self._run = run
@@ -57,7 +63,7 @@ class Conversation:
                 retention=retention,
                 host=host,
                 files=files,
-                publish=lambda events: bus.publish(settings.id, events),
+                publish=self._derived,
                 publish_screen=lambda delta, number: bus.publish(settings.id, [ScreenChanged(number, delta)]),
                 publish_output=lambda delta: bus.publish(settings.id, [delta]),
                 followed=lambda: bus.followed(settings.id),
@@ -92,10 +98,33 @@ class Conversation:
             if event.type in LIVE_ONLY:
                 raise InputError(f"{event.type} comes from the terminal, live, and is not logged", hint="leave it out")
         self.displays.follow(taken)
+        self.requests.before(taken)
         self._bus.publish(self.id, self._specs.record(taken, self.events.seq))
         logged = self.events.append([msgspec.structs.replace(event, raw_offset=None) for event in taken], self.id)
-        self._bus.publish(self.id, logged)
+        changed = self.requests.follow(logged)
+        self._publish(logged)
+        self.requests.tell(changed)
         return logged
+
+    def _derived(self, events: list[Event]) -> None:
+        """The terminal has logged these."""
+        self._publish(events)
+
+    def _publish(self, events: list[Event]) -> None:
+        self._activity = self._activity.after(events)
+        self._bus.publish(self.id, events)
+        self.list_changed()
+
+    def list_changed(self) -> None:
+        """Something has changed that lists of conversations may show."""
+        self._bus.publish(HOME, [Listed(self.id)])
+
+    @property
+    def attention(self) -> Attention:
+        """Whether it needs a person, and why."""
+        block = self.live.state.block
+        running = Running(block.cmd, block.ts_begin) if block is not None else None
+        return attention_of(self.requests.open_entries(), self._activity, running)
 
     # clients
 
@@ -148,6 +177,7 @@ class Conversation:
     def _change(self, **settings: Any) -> None:
         self.live.settings = msgspec.structs.replace(self.settings, **settings)
         self.folder.write_settings(self.settings)
+        self.list_changed()
 
     async def end_shell(self) -> None:
         """Ends the shell, if one lives, and keeps the files."""
@@ -165,6 +195,7 @@ class Conversation:
 
     async def close(self) -> None:
         """Closes the files. The shell lives on."""
+        self.requests.leave()
         await self.live.close()
         self.events.close()
         self._lease.release()

@@ -6,13 +6,13 @@ import os
 import resource
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
-from vantage.conversation.bus import Bus, Deleted, LocalBus
+from vantage.conversation.bus import HOME, Bus, Deleted, Listed, LocalBus
 from vantage.conversation.checks import directory, terminal_size
 from vantage.conversation.conversation import Conversation
 from vantage.conversation.live.host.client import HostClient
@@ -98,6 +98,7 @@ class Manager:
             _log.warning("tools for all conversations are left out: %s", error)
         try:
             await self._host.rejoin(self._attach_all)
+            self._resume_requests()
         except BaseException:
             await self.close()
             raise
@@ -105,6 +106,15 @@ class Manager:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def _resume_requests(self) -> None:
+        """Opens the conversations with open requests, so that these expire."""
+        for settings in self.list():
+            if self.folder(settings.id).open_requests.exists():
+                try:
+                    self.get(settings.id).requests.expire()
+                except VantageError as error:  # the other conversations are served
+                    _log.warning("requests of %s cannot be served: %s", settings.id, error)
 
     # the PTY host
 
@@ -156,7 +166,7 @@ class Manager:
             raise damaged(Path(error.filename), error) from error
 
     def read_log(self, conversation_id: str, after: int, limit: int) -> list[Event]:
-        return self.get(conversation_id).events.read(after, limit)
+        return self.get(conversation_id).events.read(after, limit) if conversation_id != HOME else []
 
     # conversations
 
@@ -205,12 +215,14 @@ class Manager:
         try:
             folder.create()
             folder.write_settings(settings)
-            return self._open(folder, settings)
+            made = self._open(folder, settings)
         except BaseException as error:
             shutil.rmtree(folder.path, ignore_errors=True)
             if isinstance(error, OSError) and is_scarcity(error):
                 raise no_room(error) from error
             raise
+        made.list_changed()
+        return made
 
     def _open(self, folder: ConversationFolder, settings: Settings) -> Conversation:
         lease = self.bus.hold(settings.id, self)
@@ -239,6 +251,10 @@ class Manager:
     def opened(self, conversation_id: str) -> Conversation | None:
         """A conversation that was used since this process began; None for any other."""
         return self._conversations.get(conversation_id)
+
+    def open_conversations(self) -> Sequence[Conversation]:
+        """The conversations that were used since this process began, and those with open requests."""
+        return tuple(self._conversations.values())
 
     def get(self, conversation_id: str) -> Conversation:
         known = self._conversations.get(conversation_id)
@@ -277,6 +293,7 @@ class Manager:
         conversation.folder.settings.unlink()  # from here on it cannot be opened
         await conversation.close()
         self.bus.publish(conversation_id, [Deleted()])
+        self.bus.publish(HOME, [Listed(conversation_id)])
         shutil.rmtree(conversation.folder.path)
 
     async def close(self) -> None:

@@ -352,7 +352,7 @@ NONSENSE = [
         (
             {"channels": ["news"]},
             "`channels[0]`: 'news' is not known",
-            "is one of blocks, rows, screen",
+            "is one of blocks, events, requests, rows, screen",
         ),
         (
             {"after": "x"},

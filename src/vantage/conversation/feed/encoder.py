@@ -12,6 +12,7 @@ import msgspec
 from vantage.conversation.feed.drawing import RenderTarget, as_json
 from vantage.conversation.feed.replica import Replica
 from vantage.conversation.feed.row_renderer import RowRenderer
+from vantage.conversation.requests.ledger import Entry, as_fields
 from vantage.events import event_to_dict
 
 SNAPSHOT_ROWS = 200
@@ -21,7 +22,7 @@ _SHARED = 16
 """How many encoded answers are kept, one for each position and set of channels."""
 
 Channels = frozenset[str]
-"""Of `rows`, `screen` and `blocks`."""
+"""Of `rows`, `screen`, `blocks`, `events` and `requests`."""
 
 
 class Position(NamedTuple):
@@ -149,6 +150,17 @@ class FeedEncoder:
         if known is None and (delta := self._replica.screen.since(number)) is not None:
             known = self._screens[number] = as_json(delta)
         return known
+
+    def request(self, entry: Entry) -> str:
+        """How a request stands: the question while it is open, then its answer or its end."""
+        if entry.closed is not None:
+            return self._message("request_closed", **as_fields(entry.closed))
+        if entry.answer is not None:
+            return self._message("answer", answer=as_fields(entry.answer))
+        return self._message("request", request=as_fields(entry.request))
+
+    def event(self, event: dict[str, Any]) -> str:
+        return self._message("event", event=event)
 
     def status(self) -> str:
         return self._message("pty_state", **msgspec.structs.asdict(self._replica.status.status))

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -155,6 +155,11 @@ class Feed:
         read = await self._bus.request(self.id, "read_block", block_id=block_id, max_output=OUTPUT_SHOWN)
         text: str = read.get("screen") or read["output"]
         return text
+
+    async def events(self, after: int, limit: int) -> list[dict[str, Any]]:
+        """Events of the log after a number, as they travel."""
+        found: list[dict[str, Any]] = (await self._bus.request(self.id, "events", after=after, limit=limit))["events"]
+        return found
 
     # to subscribers
 

@@ -4,8 +4,9 @@ messages.
 
 from typing import NamedTuple
 
-from vantage.conversation.bus import Deleted, Message, ScreenChanged
+from vantage.conversation.bus import Deleted, Listed, Message, ScreenChanged
 from vantage.conversation.feed.block_events import BlockEvents
+from vantage.conversation.feed.request_log import RequestLog
 from vantage.conversation.feed.row_log import RowLog
 from vantage.conversation.feed.screen_mirror import ScreenMirror
 from vantage.conversation.feed.status import StatusFold
@@ -21,6 +22,8 @@ class Versions(NamedTuple):
     blocks: int
     screen: int
     status: int
+    requests: int
+    events: int
 
 
 class Replica:
@@ -32,10 +35,18 @@ class Replica:
         self.blocks = BlockEvents(conversation_id)
         self.screen = ScreenMirror(conversation_id)
         self.status = StatusFold()
+        self.requests = RequestLog()
 
     @property
     def versions(self) -> Versions:
-        return Versions(self.rows.version, self.blocks.version, self.screen.number, self.status.version)
+        return Versions(
+            self.rows.version,
+            self.blocks.version,
+            self.screen.number,
+            self.status.version,
+            self.requests.version,
+            self.rows.seq,
+        )
 
     def apply(self, message: Message) -> None:
         match message:
@@ -47,7 +58,7 @@ class Replica:
             case AgentBlockDelta():
                 self.rows.printed(message.block_id)
                 self.blocks.keep(message)
-            case Deleted():
+            case Deleted() | Listed():
                 pass
             case _:
                 self._fold(message)
@@ -55,5 +66,6 @@ class Replica:
     def _fold(self, event: Event) -> None:
         self.rows.add(event)
         self.status.add(event)
+        self.requests.add(event)
         if isinstance(event, AgentBlockBegin | AgentBlockEnd):
             self.blocks.keep(event)

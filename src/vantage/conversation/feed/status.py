@@ -5,22 +5,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from vantage.events import (
-    AgentBlockBegin,
-    AgentBlockDelta,
-    AgentBlockEnd,
-    Canceled,
-    ClientConfig,
-    Event,
-    PtyGap,
-    PtyState,
-    TurnComplete,
-)
+from vantage.events import AgentBlockBegin, AgentBlockEnd, Event, PtyState
+from vantage.timeline.turns import Turn
 
 _SHELL_GONE = ("exit", "reset", "lost")
-_BESIDE_TURNS = (AgentBlockBegin, AgentBlockDelta, AgentBlockEnd, ClientConfig, PtyGap, PtyState)
-"""Events that come whether or not the agent works."""
-_TURN_ENDS = (TurnComplete, Canceled)
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -37,6 +25,7 @@ class StatusFold:
     def __init__(self) -> None:
         self.status = Status()
         self.version = 0
+        self._turn = Turn()
 
     def load(self, about: Mapping[str, Any]) -> None:
         """Applies the answer to `status` or `describe`. Whether there is a turn is known from events only."""
@@ -48,7 +37,8 @@ class StatusFold:
             self._set(msgspec.structs.replace(self.status, title=title))
 
     def add(self, event: Event) -> None:
-        turn = _turn_after(event, self.status.turn)
+        self._turn = self._turn.after(event)
+        turn: Literal["working", "done"] = "working" if self._turn.working else "done"
         if turn != self.status.turn:
             self._set(msgspec.structs.replace(self.status, turn=turn))
         change = _CHANGES.get(type(event))
@@ -60,13 +50,6 @@ class StatusFold:
     def _set(self, status: Status) -> None:
         self.status = status
         self.version += 1
-
-
-def _turn_after(event: Event, turn: Literal["working", "done"]) -> Literal["working", "done"]:
-    """A turn lasts from the first event of the root agent to the end that it announces."""
-    if isinstance(event, _BESIDE_TURNS) or (event.agent is not None and event.agent.depth):
-        return turn
-    return "done" if isinstance(event, _TURN_ENDS) else "working"
 
 
 def _said(event: PtyState) -> dict[str, Any]:

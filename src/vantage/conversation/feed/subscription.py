@@ -6,6 +6,9 @@ from vantage.conversation.feed.drawing import RenderTarget
 from vantage.conversation.feed.encoder import Channels, FeedEncoder, Messages, Position
 from vantage.conversation.feed.feed import Feed
 from vantage.conversation.feed.status import Status
+from vantage.conversation.requests.ledger import Entry
+
+EVENTS_AT_ONCE = 200
 
 
 class Subscription:
@@ -23,6 +26,10 @@ class Subscription:
         """None: the next messages begin with a snapshot, or with the changes after `_resume`."""
         self._resume: tuple[str | None, int | None] = (None, None)
         self._screen = -1
+        self._requests: int | None = None
+        """The version of the requests that was sent."""
+        self._events: int | None = None
+        """The number of the last event that was sent."""
         self._status: Status | None = None
 
     async def open(self, epoch: str | None = None, after: int | None = None) -> None:
@@ -80,6 +87,17 @@ class Subscription:
             yield message
         for message in others:
             yield message
+        if "events" in self.channels:
+            async for message in self._new_events():
+                yield message
+
+    async def _new_events(self) -> AsyncIterator[str]:
+        """Events as logged, read from the log: none is skipped, and none is kept for a slow subscriber."""
+        assert self._encoder is not None
+        while found := await self._feed.events(self._events or 0, EVENTS_AT_ONCE):
+            for event in found:
+                yield self._encoder.event(event)
+                self._events = event["seq"]
 
     def _take(self) -> tuple[Messages, list[str]]:
         """Messages about one moment, including those that are still being drawn."""
@@ -88,14 +106,29 @@ class Subscription:
         sent, self._sent = self._sent, Position.of(replica)
         first = encoder.resumed(channels, *self._resume) if sent is None else encoder.changes(channels, sent)
         others: list[str] = []
+        resumed = first is not None
         if first is None:
             first = encoder.snapshot(channels)
             if "screen" in channels:
                 self._screen = replica.screen.number
+        after = self._resume[1] if resumed else None
+        if self._events is None:
+            self._events = replica.rows.seq if after is None else after
         if "screen" in channels and (changed := encoder.screen(self._screen)) is not None:
             self._screen = replica.screen.number
             others.append(changed)
+        if "requests" in channels and self._requests != replica.requests.version:
+            others += [encoder.request(entry) for entry in self._new_requests(after)]
+            self._requests = replica.requests.version
         if self._status != replica.status.status:
             self._status = replica.status.status
             others.append(encoder.status())
         return first, others
+
+    def _new_requests(self, after: int | None) -> list[Entry]:
+        """At first the open ones and, where the subscriber resumes after an event, those that changed since."""
+        requests = self._feed.replica.requests
+        if self._requests is not None:
+            return requests.newer(self._requests)
+        ended = [] if after is None else [entry for entry in requests.after(after) if entry.state != "open"]
+        return [*ended, *requests.open()]

@@ -75,6 +75,11 @@ class ConversationFolder:
         return self.path / "agents.json"
 
     @property
+    def open_requests(self) -> Path:
+        """There while the conversation may have open requests."""
+        return self.path / "requests.open"
+
+    @property
     def assets(self) -> Path:
         return self.path / "assets"
 

@@ -6,7 +6,7 @@ OpenAPI then have it; `AgentTerminal` has a typed method for each verb of a term
 
 from typing import Any
 
-from vantage.conversation.verbs.conversation import assets, displays, events, life, people, specs
+from vantage.conversation.verbs.conversation import assets, displays, events, life, people, requests, specs
 from vantage.conversation.verbs.conversation.target import Home, Target
 from vantage.conversation.verbs.terminal import ending, inputs, output, run, screen, wait
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
@@ -58,6 +58,10 @@ CONVERSATION_VERBS: dict[str, Verb[Target, Any, Any]] = verb_table(
     specs.specs,
     assets.put_asset,
     assets.get_asset,
+    requests.ask,
+    requests.request,
+    requests.answer_request,
+    requests.withdraw,
     people.take_keyboard,
     people.release_keyboard,
     people.type_,
@@ -68,6 +72,7 @@ HOME_VERBS: dict[str, Verb[Home, Any, Any]] = verb_table(
     life.create,
     life.list_,
     life.numbers,
+    requests.requests,
     specs.set_common_tool,
     specs.common_tools,
 )

@@ -9,7 +9,7 @@ import msgspec
 from vantage.conversation.search.index import SearchHit, SearchHits
 from vantage.conversation.search.query import Range
 from vantage.conversation.store.specs.home import Broken
-from vantage.conversation.verbs.conversation import assets, displays, events, life, specs
+from vantage.conversation.verbs.conversation import assets, displays, events, life, requests, specs
 from vantage.conversation.verbs.terminal import params, results
 from vantage.conversation.verbs.verb import Done, Params, Result
 from vantage.server.demo import PlayDemo
@@ -132,6 +132,38 @@ _TIMELINE = (
         ]
     ),
 )
+_QUESTION, _HASH = "deploy-7", "3f9a8b7c6d5e4f30"
+_OPTIONS = [
+    requests.Option(id="yes", label="Deploy now", kind="allow"),
+    requests.Option(id="no", label="Not today", kind="deny", needs_text=True),
+]
+_REQUESTS = (
+    requests.Ask(request_id=_QUESTION, title="Deploy version 7?", text="All tests pass.", options=[*_OPTIONS]),
+    requests.RequestState(request_id=_QUESTION, hash=_HASH, state="open"),
+    requests.Waiting(wait=30),
+    requests.WholeRequest(
+        request_id=_QUESTION,
+        hash=_HASH,
+        state="answered",
+        answer={"request_id": _QUESTION, "option": "yes", "by": "client:phone", "seq": 15, "ts": _NOW},
+        request={"request_id": _QUESTION, "title": "Deploy version 7?", "hash": _HASH, "seq": 14},
+    ),
+    requests.AnswerRequest(request_id=_QUESTION, hash=_HASH, option="yes", by="client:phone"),
+    requests.OneRequest(request_id=_QUESTION),
+    requests.ListRequests(state="open"),
+    requests.RequestList(
+        requests=[
+            {
+                "request_id": _QUESTION,
+                "title": "Deploy version 7?",
+                "hash": _HASH,
+                "conversation_id": "work",
+                "state": "open",
+                "ts": _NOW,
+            }
+        ]
+    ),
+)
 _SERVER = (
     Preview(spec=_SPEC, tool="deploy", args={"service": "web"}, output="done"),
     Drawings(
@@ -245,5 +277,5 @@ _TERMINAL = (
 )
 
 EXAMPLES: dict[type[Params] | type[Result], Params | Result] = {
-    type(each): each for each in (*_CONVERSATIONS, *_TIMELINE, *_SERVER, *_TERMINAL)
+    type(each): each for each in (*_CONVERSATIONS, *_TIMELINE, *_REQUESTS, *_SERVER, *_TERMINAL)
 }

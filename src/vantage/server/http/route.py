@@ -31,6 +31,7 @@ PATH_PARAMETERS: dict[str, Any] = {
     "asset": Annotated[_Id, Meta(description="The picture's id", examples=["chart"])],
     "link_id": Annotated[_Word, Meta(description="Which link", examples=["4a44dc15364204a80fe80e9039455cc1"])],
     "session_id": Annotated[_Word, Meta(description="Which session of a browser", examples=["1f2e3d4c"])],
+    "request_id": Annotated[_Word, Meta(max_length=200, description="Which request", examples=["deploy-7"])],
     "tool": Annotated[_Word, Meta(max_length=200, description="The tool's name", examples=["deploy"])],
 }
 """The type of each `{name}` in a path. The name of a tool may have slashes, other names may not."""

@@ -21,6 +21,10 @@ class Problem(msgspec.Struct):
     steps: Annotated[
         list[dict[str, Any]], Meta(description="Calls that help: each has `verb`, `args` and `does`, its effect")
     ] = []
+    facts: Annotated[
+        dict[str, Any],
+        Meta(description="Of a request to a person: its `answer`, `hash` or `why` it was closed, as the code needs"),
+    ] = {}
 
 
 class Gone(Problem):
@@ -79,6 +83,10 @@ STATUSES: dict[int, Status] = {
             "input_full",
             "input_closed",
             "line_too_long",
+            "changed",
+            "answered",
+            "closed",
+            "secret",
         ),
         "Not in this state.",
         errors.Busy(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vantage.errors import Invalid
 from vantage.presentation import warnings_about
 from vantage.server.ws.messages import (
+    Answer,
     ClientConfig,
     ClientMessage,
     Hello,
@@ -13,8 +14,10 @@ from vantage.server.ws.messages import (
     Ping,
     ReleaseKeyboard,
     Subscribe,
+    SubscribeList,
     TakeKeyboard,
     Unsubscribe,
+    UnsubscribeList,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +84,23 @@ async def type_input(socket: "Socket", message: Input) -> None:
     await socket.keyboard.type(message)
 
 
+async def subscribe_list(socket: "Socket", _: SubscribeList) -> None:
+    await socket.subscriptions.follow_list()
+
+
+async def unsubscribe_list(socket: "Socket", _: UnsubscribeList) -> None:
+    socket.subscriptions.leave_list()
+
+
+async def answer(socket: "Socket", message: Answer) -> None:
+    """A subscriber of requests hears of the answer there; another client is told directly."""
+    socket.identity.must_write()
+    by = f"client:{socket.identity.client_id}"
+    said = await socket.bus.request(message.conversation_id, "answer_request", **message.given(), by=by)
+    if not socket.subscriptions.hears_requests(message.conversation_id):
+        await socket.connection.say("answer", conversation_id=message.conversation_id, answer=said["answer"])
+
+
 async def ping(socket: "Socket", message: Ping) -> None:
     await socket.connection.say("pong", **({} if message.id is None else {"id": message.id}))
 
@@ -95,5 +115,8 @@ HANDLERS: dict[type[ClientMessage], Handler] = {
     TakeKeyboard: take_keyboard,
     ReleaseKeyboard: release_keyboard,
     Input: type_input,
+    SubscribeList: subscribe_list,
+    UnsubscribeList: unsubscribe_list,
+    Answer: answer,
     Ping: ping,
 }

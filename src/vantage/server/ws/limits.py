@@ -24,7 +24,9 @@ class Limits:
     linger_s: float = 30.0
     """Seconds that a client without a socket stays present: its context holds, and it keeps the keyboard."""
     redraw_s: float = 0.25
-    """Seconds between two redraws of all rows for a changed display."""
+    """All rows are drawn again for another display at most so often."""
+    list_s: float = 0.25
+    """Changes of the list of conversations are sent at most so often."""
     sockets: int = 1000
     """Sockets with a token. Those without one are counted separately."""
     subscriptions: int = 100

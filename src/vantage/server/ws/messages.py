@@ -12,7 +12,7 @@ from vantage.terminal.input.keys import is_interrupt
 _MAX_ID = 64
 ConversationId = Annotated[str, Meta(max_length=_MAX_ID)]
 ClientId = Annotated[str, Meta(min_length=1, max_length=100)]
-Channel = Literal["rows", "screen", "blocks"]
+Channel = Literal["rows", "screen", "blocks", "events", "requests"]
 Surface = Literal["html", "terminal", "plain", "telegram", "slack"]
 
 
@@ -84,11 +84,49 @@ class Input(InConversation, tag="input"):
         return {name: value for name, value in said.items() if value is not None}
 
 
+class SubscribeList(ClientMessage, tag="subscribe_list"):
+    pass
+
+
+class UnsubscribeList(ClientMessage, tag="unsubscribe_list"):
+    pass
+
+
+class Answer(InConversation, tag="answer"):
+    """What a person answers to a request. `hash` is that of what was displayed."""
+
+    request_id: Annotated[str, Meta(max_length=200)]
+    hash: str
+    option: str | None = None
+    text: str | None = None
+    values: dict[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        said = {"option": self.option, "text": self.text, "values": self.values}
+        return {
+            "request_id": self.request_id,
+            "hash": self.hash,
+            **{name: value for name, value in said.items() if value is not None},
+        }
+
+
 class Ping(ClientMessage, tag="ping"):
     id: int | str | None = None
 
 
-MESSAGES = (Hello, Subscribe, Unsubscribe, ClientConfig, TakeKeyboard, ReleaseKeyboard, Input, Ping)
+MESSAGES = (
+    Hello,
+    Subscribe,
+    Unsubscribe,
+    SubscribeList,
+    UnsubscribeList,
+    ClientConfig,
+    TakeKeyboard,
+    ReleaseKeyboard,
+    Input,
+    Answer,
+    Ping,
+)
 _decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(Union[MESSAGES])  # noqa: UP007 -- made of a table
 _object: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 _BY_TYPE: dict[Any, type[ClientMessage]] = {kind.__struct_config__.tag: kind for kind in MESSAGES}
@@ -106,6 +144,8 @@ def about(message: ClientMessage) -> dict[str, Any]:
     known = {"about": message.__struct_config__.tag}
     if isinstance(message, InConversation | ClientConfig) and message.conversation_id:
         known["conversation_id"] = message.conversation_id
+    if isinstance(message, Answer):
+        known["request_id"] = message.request_id
     return known
 
 

@@ -1,4 +1,4 @@
-"""The conversations that one socket follows, what its client can show, and where the client is present."""
+"""What one socket follows (conversations, and the list of them), what its client can show, where it is present."""
 
 import asyncio
 from typing import Any
@@ -9,6 +9,7 @@ from vantage.conversation.throttle import Throttle
 from vantage.errors import TooMany, VantageError
 from vantage.server.services import Services
 from vantage.server.ws.connection import Connection
+from vantage.server.ws.conversation_list import ConversationList
 from vantage.server.ws.identity import Identity
 from vantage.server.ws.limits import Limits
 from vantage.server.ws.messages import Subscribe
@@ -26,6 +27,8 @@ class Subscriptions:
         self._displays = Contexts()
         """This client's display; empty until it declares one."""
         self._subscriptions: dict[str, Subscription] = {}
+        self._list: ConversationList | None = None
+        self._list_s = limits.list_s
         self._present: set[str] = set()
         """Conversations in which the client is present through this socket."""
         self._news = asyncio.Event()
@@ -63,6 +66,22 @@ class Subscriptions:
         subscription = self._subscriptions.pop(conversation_id, None)
         if subscription is not None:
             subscription.close()
+
+    def hears_requests(self, conversation_id: str) -> bool:
+        """Whether the socket is sent the requests of a conversation, and how they end."""
+        known = self._subscriptions.get(conversation_id)
+        return known is not None and "requests" in known.channels
+
+    async def follow_list(self) -> None:
+        """Follows the list of conversations; a second time, it begins again."""
+        self.leave_list()
+        self._list = ConversationList(self._bus, self._news.set, self._list_s)
+        await self._list.open()
+
+    def leave_list(self) -> None:
+        if self._list is not None:
+            self._list.close()
+            self._list = None
 
     def come(self, conversation_id: str) -> None:
         """The client is present in a conversation until the socket closes or unsubscribes."""
@@ -109,8 +128,14 @@ class Subscriptions:
             await self._news.wait()
             self._news.clear()
             self._identity.check()
+            await self._send_list()
             for conversation_id, subscription in tuple(self._subscriptions.items()):
                 await self._send(conversation_id, subscription)
+
+    async def _send_list(self) -> None:
+        changes = await self._list.changes() if self._list is not None else None
+        if changes is not None:
+            await self._connection.say("conversations", **changes)
 
     async def _send(self, conversation_id: str, subscription: Subscription) -> None:
         try:
@@ -128,6 +153,7 @@ class Subscriptions:
 
     def close(self) -> None:
         self._redraw.cancel()
+        self.leave_list()
         for subscription in self._subscriptions.values():
             subscription.close()
         for conversation_id in self._present:

@@ -9,6 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from vantage.conversation.checks import installed_shell
+from vantage.conversation.requests.attention import Activity, Attention, attention_of
+from vantage.conversation.requests.scan import last_events
 from vantage.conversation.verbs.conversation.target import Home, Target
 from vantage.conversation.verbs.verb import Done, NoParams, Params, Result, verb
 from vantage.errors import Invalid
@@ -65,9 +67,11 @@ class Description(Result):
     title: Annotated[str, Meta(description="The title that the program gave its window")] = ""
     running: Annotated[str, Meta(description="The command that runs")] = ""
     engine: Annotated[str, Meta(description="What draws its screens: auto, ghostty or pyte")] = "auto"
+    attention: Annotated[Attention, Meta(description="Whether it needs a person, with the evidence")] = Attention()
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        fields = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        return {**fields, "attention": msgspec.to_builtins(self.attention)}
 
 
 class Descriptions(Result):
@@ -188,6 +192,7 @@ def _kept(home: Home, settings: "Settings") -> Description:
         rows=settings.rows,
         read_only_displays=settings.read_only_displays,
         engine=settings.engine,
+        attention=attention_of((), Activity().after(last_events(folder.events)), None),
     )
     with contextlib.suppress(FileNotFoundError):
         log = folder.events.stat()
@@ -208,3 +213,4 @@ def _add_live(description: Description, target: Target) -> None:
     description.cwd = live.state.cwd or description.cwd
     description.keyboard = conversation.pty.keyboard.holder
     description.title = live.title
+    description.attention = conversation.attention
