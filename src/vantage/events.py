@@ -313,7 +313,8 @@ LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
 """Events of a terminal for its live subscribers: no log has them."""
 TERMINAL_ONLY = LIVE_ONLY | {"agent_block_begin", "agent_block_end", "pty_state", "pty_gap"}
 """What the server derives from its own terminals: it takes none of it from outside."""
-SERVER_ONLY = TERMINAL_ONLY | {"request", "answer", "request_closed", "agent_state"}
+REQUEST_TYPES = frozenset({"request", "answer", "request_closed"})
+SERVER_ONLY = TERMINAL_ONLY | REQUEST_TYPES | {"agent_state"}
 """What only the server may log: requests come from drivers and authenticated calls, never from what an agent prints."""
 
 
@@ -545,7 +546,7 @@ def _written(cls: type[_Event]) -> tuple[tuple[str, str, Any], ...]:
     return tuple((field.name, field.encode_name, field.default) for field in fields if field.name != "extra")
 
 
-_ALWAYS = frozenset({"text", "tool", "message", "cmd", "block_id", "origin", "awaiting_secret"})
+_ALWAYS = frozenset({"text", "tool", "kind", "message", "cmd", "block_id", "origin", "awaiting_secret"})
 
 
 def encode_event(event: Event) -> bytes:
