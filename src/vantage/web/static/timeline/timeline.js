@@ -26,9 +26,10 @@ const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home
 /** @typedef {{ n: number, element: HTMLElement, row: Row | null, open: boolean, lead: string }} Shown */
 
 export class Timeline {
-  /** @param {HTMLElement} scroller */
-  constructor(scroller) {
+  /** @param {HTMLElement} scroller @param {import("./request_cards.js").RequestCards} cards */
+  constructor(scroller, cards) {
     this.scroller = scroller;
+    this.cards = cards;
     this.before = h("div");
     this.after = h("div");
     this.list = h("div.entries", null, this.before, this.after, h("div.entries-end"));
@@ -76,6 +77,7 @@ export class Timeline {
     this.shown.clear();
     this.unmeasured.clear();
     this.conversation = id;
+    if (rows !== this.rows) this.cards.open(id);
     this.rows = rows;
     this.heights = new Heights(GUESS);
     this.openRows = new OpenRows(id);
@@ -301,6 +303,7 @@ export class Timeline {
       details.open = true;
     }
     if (!details) finish(element);
+    if (row.outline.request) this.cards.fill(element, row.outline.request);
     return element;
   }
 
