@@ -312,8 +312,9 @@ def _type_named(name: str) -> type[Event] | None:
 LIVE_ONLY = frozenset({"agent_block_delta", "screen_delta"})
 """Events of a terminal for its live subscribers only: they are not logged."""
 TERMINAL_ONLY = LIVE_ONLY | {"agent_block_begin", "agent_block_end", "pty_state", "pty_gap"}
-"""Events that the server derives from its own terminals: it accepts none of them from clients."""
-SERVER_ONLY = TERMINAL_ONLY | {"request", "answer", "request_closed", "agent_state"}
+"""What the server derives from its own terminals: it takes none of it from outside."""
+REQUEST_TYPES = frozenset({"request", "answer", "request_closed"})
+SERVER_ONLY = TERMINAL_ONLY | REQUEST_TYPES | {"agent_state"}
 """What only the server may log: requests come from drivers and authenticated calls, never from what an agent prints."""
 
 

@@ -174,9 +174,13 @@ def test_a_saved_log_is_shown_and_changes_no_terminal(server):
         {"type": "agent_block_delta", "block_id": "b1", "text": "x"},
         {"type": "agent_block_end", "block_id": "b1", "exit_code": 2, "done_because": "mark", "duration_ms": 12.0},
         {"type": "pty_gap", "from": 0, "to": 10, "why": "old"},
+        {"type": "request", "request_id": "r1-1", "kind": "question", "title": "Go on?"},
+        {"type": "answer", "request_id": "r1-1", "text": "yes", "by": "cli"},
+        {"type": "agent_state", "state": "idle"},
     ]
     done = ingest(server.home, input=b"\n".join(json.dumps(event).encode() for event in events))
     assert (done.returncode, b"not logged" in done.stderr) == (0, False), done.stderr
+    assert b"line 7: request is not taken" in done.stderr
     conversation = conversation_of(done)
     found = logged(server, conversation)
     assert [event["type"] for event in found] == ["user_message", "tool_start", "tool_end"]

@@ -190,3 +190,98 @@ def test_a_conversation_that_is_deleted(vantage, server):
         out, err = process.communicate()
         assert (process.returncode, out) == (1, b"")
         assert err.decode().startswith(f"Error: conversation '{conversation}' was deleted")
+
+
+def ask(server: Server, conversation: str, title: str, *options: object) -> dict:
+    fields = {"title": title, "options": list(options) or ["yes", "no"]}
+    answer = server.post(f"/v1/conversations/{conversation}/requests", fields)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def answered(server: Server, conversation: str, asked: dict) -> str | None:
+    whole = server.get(f"/v1/conversations/{conversation}/requests/{asked['request_id']}").json
+    return whole.get("answer", {}).get("option")
+
+
+def press(terminal, key: str, asked: dict) -> None:
+    """Presses a key once the keys of a request are shown."""
+    terminal.wait_for(lambda t: t.shown[-1:] and t.shown[-1].startswith(f"{asked['request_id']}: press 1"))
+    terminal.type(key)
+
+
+def leave(terminal) -> None:
+    os.kill(terminal.process.pid, signal.SIGINT)
+    assert terminal.finish() == 130
+
+
+def test_a_digit_answers_an_open_request(vantage, server, work):
+    asked = ask(server, work, "Deploy?")
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=12)
+    press(terminal, "2", asked)
+    terminal.wait_for(lambda t: t.shown == ["? Asked: Deploy?", "  └ → no (the command line)"])
+    assert answered(server, work, asked) == "no"
+    leave(terminal)
+
+
+def test_other_keys_answer_nothing(vantage, server, work):
+    asked = ask(server, work, "Deploy?")
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=12)
+    for key in ("3", "y", "\x1b[A", "12", "\r"):
+        press(terminal, key, asked)
+        emit(server, work, text(f"After {key!r}."))
+        terminal.wait_for(lambda t, key=key: any(f"After {key!r}." in line for line in t.shown))
+    assert answered(server, work, asked) is None
+    leave(terminal)
+
+
+def test_two_presses_at_once_answer_one_request(vantage, server, work):
+    first, second = ask(server, work, "First?"), ask(server, work, "Second?")
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=16)
+    press(terminal, "11", first)
+    press(terminal, "", second)
+    assert (answered(server, work, first), answered(server, work, second)) == ("yes", None)
+    leave(terminal)
+
+
+def test_escape_leaves_a_request_open(vantage, server, work):
+    first, second = ask(server, work, "First?"), ask(server, work, "Second?")
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=16)
+    press(terminal, "\x1b", first)
+    press(terminal, "1", second)
+    terminal.wait_for(lambda t: any("? Asked: Second?" in line for line in t.shown))
+    terminal.wait_for(lambda t: not any("press 1" in line for line in t.shown))
+    assert (answered(server, work, first), answered(server, work, second)) == (None, "yes")
+    leave(terminal)
+
+
+def test_keys_of_a_request_that_is_answered_elsewhere_go_away(vantage, server, work):
+    asked = ask(server, work, "Deploy?")
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=12)
+    terminal.wait_for(lambda t: any("press 1" in line for line in t.shown))
+    path = f"/v1/conversations/{work}/requests/{asked['request_id']}/answer"
+    assert server.post(path, {"option": "no", "hash": asked["hash"], "by": "client:phone"}).status == 200
+    terminal.wait_for(lambda t: t.shown == ["? Asked: Deploy?", "  └ → no (client phone)"])
+    leave(terminal)
+
+
+def test_a_request_that_needs_words_has_no_keys(vantage, server, work):
+    ask(server, work, "Why?", {"id": "say", "label": "Say why", "needs_text": True})
+    terminal = vantage.in_terminal("watch", work, columns=80, lines=12)
+    terminal.wait_for(lambda t: any("vantage answer" in line for line in t.shown))
+    assert not any("press" in line for line in terminal.shown)
+    leave(terminal)
+
+
+def test_in_a_pipe_a_request_is_printed_when_it_is_made_and_when_it_is_answered(vantage, server, work):
+    asked = ask(server, work, "Deploy?")
+    process = vantage.start("watch", work)
+    lines = [read_line(process.stdout) for _ in range(4)]
+    assert lines[0] == "? Asks: Deploy?\n"
+    assert lines[3] == f"    answer: vantage answer {asked['request_id']} OPTION\n"
+    path = f"/v1/conversations/{work}/requests/{asked['request_id']}/answer"
+    server.post(path, {"option": "yes", "hash": asked["hash"], "by": "cli"})
+    lines = [read_line(process.stdout) for _ in range(3)]
+    assert lines == ["\n", "? Asked: Deploy?\n", "  └ → yes (the command line)\n"]
+    process.kill()
+    process.communicate()

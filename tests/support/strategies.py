@@ -70,7 +70,7 @@ AGENT = st.one_of(
 )
 
 
-def _event(kind: str, **fields: st.SearchStrategy) -> st.SearchStrategy:
+def _event(kind: str, /, **fields: st.SearchStrategy) -> st.SearchStrategy:
     return st.fixed_dictionaries({"type": st.just(kind), **fields}, optional={"agent": AGENT, "seq": st.integers()})
 
 
@@ -97,6 +97,23 @@ EVENT = st.one_of(
     _event("agent_block_end", block_id=st.sampled_from("ab"), exit_code=st.integers(), done_because=TEXT),
     _event("pty_gap", why=TEXT),
     _event("turn_complete", usage=JSON),
+    _event(
+        "request",
+        request_id=st.sampled_from("pq"),
+        kind=st.sampled_from(["approval", "question", "secret", "?"]),
+        title=TEXT,
+        text=TEXT,
+        tool=st.none() | TOOLS,
+        args=ARGS,
+        cwd=TEXT,
+        details=st.one_of(JSON, PATCH),
+        options=st.one_of(JSON, st.just([{"id": "allow", "label": "Allow", "kind": "allow"}])),
+        schema=st.one_of(JSON, st.just({"properties": {"a": {"type": "string"}}})),
+        expires=st.sampled_from([None, 1 << 45]),  # never in the past: a conversation that is opened closes those
+    ),
+    _event("answer", request_id=st.sampled_from("pq"), option=TEXT, values=JSON, by=TEXT),
+    _event("request_closed", request_id=st.sampled_from("pq"), why=TEXT),
+    _event("agent_state", state=st.sampled_from(["working", "exited", "?"]), error=TEXT),
     st.dictionaries(WORDS, JSON, max_size=4),
     st.fixed_dictionaries({"type": st.one_of(TEXT, JSON)}),
 )

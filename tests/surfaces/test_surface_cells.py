@@ -35,7 +35,9 @@ def plain(row: Row, context: PresentationContext = WIDE) -> str:
     return render([row], context, "plain")
 
 
-@pytest.mark.parametrize(("name", "context"), [("blocks", WIDE), ("specs", WIDE), ("specs", ASCII)])
+@pytest.mark.parametrize(
+    ("name", "context"), [("blocks", WIDE), ("specs", WIDE), ("specs", ASCII), ("requests", ASCII)]
+)
 def test_golden(name, context):
     form = "plain" if context.supports_unicode else "ascii"
     got, expected = golden(f"{name}.{form}.txt", render(SAMPLES[name], context, "plain") + "\n")

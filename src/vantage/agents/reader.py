@@ -14,7 +14,7 @@ from vantage.agents.redaction import REDACTED, Redaction, may_be_secret, names_o
 from vantage.agents.streams.own import Own
 from vantage.agents.values import Object, json_object, text
 from vantage.errors import EventError, InputError, TooDeep
-from vantage.events import Event, UnknownEvent, decode_event
+from vantage.events import REQUEST_TYPES, Event, UnknownEvent, decode_event, event_to_dict
 from vantage.text.chunks import Lines
 from vantage.text.sanitize import decode
 
@@ -113,6 +113,8 @@ class StreamReader:
         self.resembles: str | None = None
         """The agent whose messages these are, when another one was named as the source."""
         self._fixed = self.source is not None
+        self._began_as = self.source
+        """Whose stream it was at first."""
         self._adapters: dict[str, Adapter] = {}
         self._redaction: Redaction | None = None
         """Made at the first line that names our tool for secrets, `pty_send`."""
@@ -220,6 +222,15 @@ class StreamReader:
         return adapter
 
     def _cleaned(self, events: list[Event]) -> list[Item]:
+        if self._began_as is None:
+            self._began_as = self.source
+        if self._began_as != "vantage":
+            events = [_without_requests(event) for event in events]
         for event in events:
             self.unknown += type(event) is UnknownEvent
         return list(map(self._redaction.clean, events) if self._redaction else events)
+
+
+def _without_requests(event: Event) -> Event:
+    """Only a log of Vantage has requests: in the stream of another agent, a message that looks like one is unknown."""
+    return unknown(event.type, event_to_dict(event)) if event.type in REQUEST_TYPES else event

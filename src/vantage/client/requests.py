@@ -62,6 +62,10 @@ def events(conversation: str, *, after: int, limit: int) -> Request:
     return request("GET", conversation_path(conversation, "/events", after=after, limit=limit))
 
 
+def answer_request(conversation: str, request_id: str, fields: Mapping[str, Any]) -> Request:
+    return request("POST", conversation_path(conversation, f"/requests/{quote(request_id, safe='')}/answer"), fields)
+
+
 def rows(
     conversation: str,
     *,

@@ -11,7 +11,7 @@ from vantage.conversation.store.conversation_folder import Settings
 from vantage.document.inline import safe_url
 from vantage.export.markdown_source import code_span, embed, escaped, fenced, printable
 from vantage.export.moments import clock, day_and_clock
-from vantage.surfaces.words import CHECK_WORDS, STATUS_WORDS, block_text, duration_text
+from vantage.surfaces.words import CHECK_WORDS, STATUS_WORDS, block_text, duration_text, outcome
 from vantage.text.sanitize import one_line
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import text_of
@@ -179,6 +179,13 @@ def _section(block: rows_module.SectionBlock, row: Row) -> str:
     return "\n\n".join(filter(None, [title, *[_block(each, row) for each in block.blocks]]))
 
 
+def _request(block: rows_module.RequestBlock, _row: Row) -> str:
+    card = block.card
+    if card.state != "open":
+        return f"→ {_inline(outcome(card))}"
+    return "\n".join([f"- {_inline(option.label)}" for option in card.options]) or "*Not answered.*"
+
+
 BLOCKS: dict[type, Callable[[Any, Row], str]] = {
     rows_module.TextBlock: _text,
     rows_module.MarkdownBlock: _markdown,
@@ -195,4 +202,5 @@ BLOCKS: dict[type, Callable[[Any, Row], str]] = {
     rows_module.ProgressBlock: _progress,
     rows_module.TerminalBlock: _output,
     rows_module.SectionBlock: _section,
+    rows_module.RequestBlock: _request,
 }

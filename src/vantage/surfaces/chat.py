@@ -20,7 +20,17 @@ from vantage.document.stream import parse_growing
 from vantage.presentation import PresentationContext
 from vantage.surfaces.chat_text import MAX_URL, Run, Runs, best_cut, boundaries, runs_of, runs_of_line, slice_runs
 from vantage.surfaces.icons import icon
-from vantage.surfaces.words import block_text, duration_text, flat_blocks, node_text
+from vantage.surfaces.words import (
+    SCOPE_WORDS,
+    block_text,
+    duration_text,
+    expiry,
+    field_about,
+    flat_blocks,
+    named,
+    node_text,
+    outcome,
+)
 from vantage.text.sanitize import one_line
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import text_of
@@ -42,8 +52,15 @@ BLANK = " \t\n"
 FOLD_LINES = 8
 """A longer body is folded, where the client can fold."""
 
-GLYPHS = {"none": "•", "running": "⏳", "ok": "✅", "warning": "⚠️", "error": "❌"}
-ASCII_GLYPHS = {"none": "*", "running": "[running]", "ok": "[ok]", "warning": "[warning]", "error": "[failed]"}
+GLYPHS = {"none": "•", "running": "⏳", "waiting": "❓", "ok": "✅", "warning": "⚠️", "error": "❌"}
+ASCII_GLYPHS = {
+    "none": "*",
+    "running": "[running]",
+    "waiting": "[?]",
+    "ok": "[ok]",
+    "warning": "[warning]",
+    "error": "[failed]",
+}
 CHECKS = {"pending": "□ ", "in_progress": "▶ ", "completed": "✔ "}
 
 
@@ -157,7 +174,8 @@ def _head(row: Row, context: PresentationContext) -> Runs:
     if not context.supports_rich_text:
         title = [Run(run.text) for run in title]
     if row.kind == "user" and not title:
-        title = [Run("You:", STRONG if context.supports_rich_text else 0)]
+        sender = _cut(one_line(named(row)), LABEL_CHARACTERS) or "You"
+        title = [Run(f"{sender}:", STRONG if context.supports_rich_text else 0)]
     if not title and row.status == "none":
         return []
     glyphs = GLYPHS if context.supports_unicode else ASCII_GLYPHS
@@ -408,6 +426,23 @@ def _section(block: rows_module.SectionBlock, room: Room) -> list[Part]:
     return [nodes.Heading(3, [Text(title)])] if title else []
 
 
+def _request(block: rows_module.RequestBlock, room: Room) -> list[Part]:
+    """What can be answered, for readers; a bot makes buttons of the row's request."""
+    card = block.card
+    if card.state != "open":
+        return [_paragraph(f"→ {clipped(outcome(card), room)}")]
+    items = []
+    for option in card.options:
+        scope = SCOPE_WORDS.get(option.scope, "")
+        after = [Text(" — "), Text(scope, EMPHASIS)] if scope else []
+        items.append(nodes.Item([Paragraph([*_paragraph(clipped(option.label, room)).content, *after])]))
+    parts: list[Part] = [nodes.ListBlock(items)] if items else []
+    if card.fields:
+        parts += _key_value(rows_module.KeyValueBlock([(each.title, field_about(each)) for each in card.fields]), room)
+    until = expiry(card)
+    return [*parts, Note(until)] if until else parts
+
+
 BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {
     rows_module.TextBlock: _text,
     rows_module.MarkdownBlock: _markdown,
@@ -424,4 +459,5 @@ BLOCKS: dict[type, Callable[[Any, Room], list[Part]]] = {
     rows_module.ProgressBlock: _progress,
     rows_module.TerminalBlock: _terminal,
     rows_module.SectionBlock: _section,
+    rows_module.RequestBlock: _request,
 }

@@ -47,6 +47,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     args: dict[str, Any] = {}
     """Empty when the arguments are not an object; then `raw_args` has them."""
     raw_args: Json = None
+    proposed: bool = False
+    """A person is asked whether it may run."""
     done: bool = False
     output: str = ""
     """The output as text: the `content` of a JSON answer, else all of it."""
@@ -65,6 +67,10 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return normal_name(self.tool)
+
+    def verb(self, proposed: str, running: str, done: str) -> str:
+        """The one of these words that fits: `Run`, `Running`, `Ran`."""
+        return proposed if self.proposed else done if self.done else running
 
     def text(self, *keys: str) -> str:
         """The first of these arguments that exists, as text."""

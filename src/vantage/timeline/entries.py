@@ -5,7 +5,7 @@ An entry only collects what events say. Its `Row` is made when it is read, and k
 
 import re
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from vantage import events as ev
 from vantage.events import Json, compact_json
@@ -13,8 +13,20 @@ from vantage.text.spans import Line, Span
 from vantage.text.style import ACCENT, ALARM, ITALIC, RED
 from vantage.timeline.calls import ToolCall, answer, arguments, failure
 from vantage.timeline.present import present
-from vantage.timeline.row import Block, Kind, MarkdownBlock, OutputBlock, Row, Status, TerminalBlock, TextBlock, head
+from vantage.timeline.row import (
+    Block,
+    ImageBlock,
+    Kind,
+    MarkdownBlock,
+    OutputBlock,
+    Row,
+    Status,
+    TerminalBlock,
+    TextBlock,
+    head,
+)
 from vantage.timeline.specs.model import RenderSpec
+from vantage.timeline.tools import Presentation
 from vantage.timeline.tools.registry import ToolRegistry
 
 MessageEvent = ev.UserMessage | ev.AssistantText | ev.AssistantReasoning | ev.AssistantDelta | ev.ReasoningDelta
@@ -93,6 +105,7 @@ class Entry(ABC):
         icon_color: str = "",
         trailing: str = "",
         cut_title: str = "",
+        by: str = "",
         tool: str = "",
         duration_ms: float | None = None,
         diagnostics: list[str] | None = None,
@@ -105,6 +118,7 @@ class Entry(ABC):
             blocks=blocks or [],
             depth=max(self.agent.depth, 0) if self.agent else 0,
             agent=(self.agent.name or self.agent.id) if self.agent else "",
+            by=by,
             icon=icon,
             icon_color=icon_color,
             trailing=trailing,
@@ -134,6 +148,8 @@ class Fixed(Entry):
                 return self._make(status="warning", title=_gap_title(gap))
             case ev.UnknownEvent() as unknown:
                 return self._make(title=_unknown_title(unknown))
+            case ev.AgentState() as state:
+                return self._make(status="error", title=[Span("Agent exited", ALARM), Span(f": {state.error}", RED)])
             case ev.Error() | ev.Warning() | ev.Canceled() as notice:
                 status: Status = "warning" if isinstance(notice, ev.Warning) else "error"
                 return self._make(status=status, title=_notice_title(notice))
@@ -161,12 +177,14 @@ def _unknown_title(event: ev.UnknownEvent) -> Line:
 class Message(Entry):
     """A message or reasoning, whole or in deltas."""
 
-    __slots__ = ("_text", "kind")
+    __slots__ = ("_attachments", "_by", "_text", "kind")
 
     def __init__(self, row_id: str, event: ev.Event, kind: Literal["user", "message", "reasoning"]) -> None:
         super().__init__(row_id, event)
         self.kind = kind
         self._text = Pieces()
+        self._by = ""
+        self._attachments: list[str] = []
 
     def take(self, event: MessageEvent) -> None:
         super().take(event)
@@ -175,37 +193,55 @@ class Message(Entry):
         else:
             self._text.set(event.text)
             self.open = False
+        if isinstance(event, ev.UserMessage):
+            self._by = event.by or ""
+            self._attachments = _attachments(event.attachments)
 
     def _draw(self) -> Row:
         text = str(self._text)
         status: Status = "running" if self.open else "none"
         if self.kind == "user":
-            return self._make(blocks=[TextBlock(text.strip("\n"))])
+            pictures: list[Block] = [ImageBlock(name, name) for name in self._attachments]
+            words: list[Block] = [TextBlock(text.strip("\n"))] if text.strip() else []
+            return self._make(blocks=[*words, *pictures], by=self._by)
         if self.kind == "reasoning" and (match := _SUMMARY.match(text)):
             return self._make(status=status, title=[Span(match[1].strip(), ITALIC)])
         return self._make(status=status, blocks=[MarkdownBlock(text, self.kind == "reasoning", self.open)])
 
 
+def _attachments(given: Json) -> list[str]:
+    """The ids of assets, which are pictures; an object has its id in `id`."""
+    if not isinstance(given, list):
+        return []
+    named = [each.get("id") if isinstance(each, dict) else each for each in given]
+    return [each for each in named if isinstance(each, str) and each]
+
+
+class CallStyle(NamedTuple):
+    """What a call is drawn with: decided when its row begins."""
+
+    tools: ToolRegistry
+    spec: RenderSpec | None = None
+    notes: tuple[str, ...] = ()
+    """What to know about the spec."""
+
+    def present(self, call: ToolCall) -> tuple[Presentation, list[str]]:
+        """The call as it looks, and why it does not look otherwise."""
+        shown, notes = present(call, self.tools.presenter_for(call.tool), self.spec)
+        return shown, [*self.notes, *notes]
+
+
 class Call(Entry):
     """A tool call, from its start to its end."""
 
-    __slots__ = ("_end", "_output", "_spec", "_spec_notes", "_start", "_tools")
+    __slots__ = ("_end", "_output", "_start", "_style")
 
     kind = "tool"
 
-    def __init__(
-        self,
-        row_id: str,
-        event: ev.Event,
-        tools: ToolRegistry,
-        spec: RenderSpec | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, row_id: str, event: ev.Event, style: CallStyle) -> None:
         super().__init__(row_id, event)
         self.open = True
-        self._tools = tools
-        self._spec = spec
-        self._spec_notes = notes
+        self._style = style
         self._start: ev.ToolStart | None = None
         self._output = Pieces()
         self._end: ev.ToolEnd | None = None
@@ -224,7 +260,7 @@ class Call(Entry):
 
     def _draw(self) -> Row:
         call = self._call()
-        shown, notes = present(call, self._tools.presenter_for(call.tool), self._spec)
+        shown, notes = self._style.present(call)
         status: Status = "running" if not call.done else "error" if call.failed else shown.status or "ok"
         return self._make(
             status=status,
@@ -236,7 +272,7 @@ class Call(Entry):
             cut_title=shown.cut_title,
             tool=call.tool,
             duration_ms=self._duration(),
-            diagnostics=[*self._spec_notes, *notes],
+            diagnostics=notes,
         )
 
     def _call(self) -> ToolCall:

@@ -10,7 +10,7 @@ import msgspec
 
 from vantage.text.spans import Span, slice_line
 from vantage.text.style import ACCENT
-from vantage.timeline.row import Block, Row, TextBlock
+from vantage.timeline.row import Block, RequestBlock, Row, TextBlock
 
 MAX_TEXT = 512 << 10
 """Characters of a row's blocks that are drawn. Markup may make up to twenty of one."""
@@ -42,6 +42,10 @@ def _cut(blocks: list[Block], limit: int, row_id: str) -> list[Block]:
     sizes = [_size(block) for block in blocks]
     if sum(sizes) <= limit:
         return blocks
+    answers = sum(size for block, size in zip(blocks, sizes, strict=True) if isinstance(block, RequestBlock))
+    if answers <= limit:  # what can be answered is kept before anything else
+        limit -= answers
+        sizes = [0 if isinstance(block, RequestBlock) else size for block, size in zip(blocks, sizes, strict=True)]
     out: list[Block] = []
     room, left_out = limit, 0
     for block, size in zip(blocks, sizes, strict=True):

@@ -6,9 +6,10 @@ the row is read. The same events give the same rows, however their text is cut i
 
 from vantage import events as ev
 from vantage.events import Event, Json
-from vantage.timeline.entries import Call, Entry, Fixed, Message, TerminalCommand
+from vantage.timeline.entries import Call, CallStyle, Entry, Fixed, Message, TerminalCommand
 from vantage.timeline.grouping import EntryKind, Grouping
 from vantage.timeline.present import spec_comes_first
+from vantage.timeline.requests import RequestEntry
 from vantage.timeline.row import Row
 from vantage.timeline.specs.history import SpecHistory
 from vantage.timeline.specs.model import RenderSpec
@@ -85,10 +86,11 @@ class Timeline:
         row_id = row_name(self._count)
         match kind:
             case "tool":
-                spec, notes = self._spec_of(event)
-                return Call(row_id, event, self._tools, spec, notes)
+                return Call(row_id, event, CallStyle(self._tools, *self._spec_of(event)))
             case "command":
                 return TerminalCommand(row_id, event)
+            case "request":
+                return RequestEntry(row_id, event, CallStyle(self._tools, *self._spec_of(event)))
             case "notice" | "event":
                 return Fixed(row_id, event, kind)
             case _:
@@ -112,7 +114,7 @@ class Timeline:
 
     def _spec_of(self, event: Event) -> tuple[RenderSpec | None, tuple[str, ...]]:
         """The spec that a call is drawn with from now on: one that is registered later does not redraw it."""
-        if isinstance(event, ev.ToolEnd):
+        if isinstance(event, ev.ToolEnd | ev.Request):
             return self._known_spec(event.tool) if event.tool else (None, ())
         if not isinstance(event, ev.ToolStart):
             return None, ()

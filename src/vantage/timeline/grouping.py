@@ -14,7 +14,7 @@ import msgspec
 from vantage import events as ev
 from vantage.events import Agent, Event
 
-EntryKind = Literal["user", "message", "reasoning", "tool", "command", "notice", "event"]
+EntryKind = Literal["user", "message", "reasoning", "tool", "command", "request", "notice", "event"]
 
 MESSAGES: dict[type[Event], EntryKind] = {
     ev.UserMessage: "user",
@@ -48,6 +48,8 @@ class Open(msgspec.Struct, Generic[E]):
     calls: dict[str, E] = {}
     messages: dict[str, E] = {}
     commands: dict[str, E] = {}
+    requests: dict[str, E] = {}
+    """Answered ones too, until the turn ends: an answer may have come too late."""
 
 
 class Grouping(Generic[E]):
@@ -107,7 +109,8 @@ def _whole(grouping: Grouping[E], event: ev.UserMessage | ev.AssistantText | ev.
     kind = MESSAGES[type(event)]
     message_id = None if isinstance(event, ev.UserMessage) else event.message_id
     entry = grouping.opened.messages.pop(message_name(kind, message_id), None) if message_id else None
-    if entry is None and event.text.strip():
+    pictures = event.attachments if isinstance(event, ev.UserMessage) else None
+    if entry is None and (event.text.strip() or pictures):
         entry = grouping.begin(event, kind)
     return entry
 
@@ -125,6 +128,9 @@ def _delta(grouping: Grouping[E], event: ev.AssistantDelta | ev.ReasoningDelta) 
 
 def _turn_complete(grouping: Grouping[E], event: ev.TurnComplete) -> None:
     grouping.finish(event)
+    requests = grouping.opened.requests
+    for answered in [name for name, entry in requests.items() if not entry.open]:
+        del requests[answered]
 
 
 def _tool_start(grouping: Grouping[E], event: ev.ToolStart) -> E:
@@ -153,6 +159,27 @@ def _command_end(grouping: Grouping[E], event: ev.AgentBlockEnd) -> E:
     return grouping.opened.commands.pop(event.block_id, None) or grouping.begin(event, "command")
 
 
+def _request(grouping: Grouping[E], event: ev.Request) -> E:
+    return grouping.keep(grouping.opened.requests, event.request_id, grouping.begin(event, "request"))
+
+
+def _answer(grouping: Grouping[E], event: ev.Answer) -> E | None:
+    """An answer to a request that is not known is no row: it cannot say what was asked."""
+    return grouping.opened.requests.get(event.request_id)
+
+
+def _request_closed(grouping: Grouping[E], event: ev.RequestClosed) -> E | None:
+    return grouping.opened.requests.pop(event.request_id, None)
+
+
+def _agent_state(grouping: Grouping[E], event: ev.AgentState) -> E | None:
+    """What an agent does at the moment is no row. Its exit ends its messages, and is one where something went wrong."""
+    if event.state != "exited":
+        return None
+    grouping.finish(event)
+    return grouping.begin(event, "notice") if event.error else None
+
+
 def _notice(grouping: Grouping[E], event: Event) -> E:
     return grouping.begin(event, "notice")
 
@@ -178,5 +205,9 @@ _BY_TYPE: dict[type[Event], Callable[[Grouping[Any], Any], Any]] = {
     ev.AgentBlockDelta: _command_delta,
     ev.AgentBlockEnd: _command_end,
     ev.PtyGap: _notice,
+    ev.Request: _request,
+    ev.Answer: _answer,
+    ev.RequestClosed: _request_closed,
+    ev.AgentState: _agent_state,
     ev.UnknownEvent: _unknown,
 }

@@ -12,11 +12,12 @@ import msgspec
 from vantage.presentation import PresentationContext
 from vantage.text.spans import Line, Span, text_of
 from vantage.text.style import ACCENT, NORMAL, VERB, Style
+from vantage.timeline.request_card import RequestCard
 
-Status = Literal["none", "running", "ok", "warning", "error"]
-"""`none` for what has no outcome: messages, reasoning, notices."""
+Status = Literal["none", "running", "waiting", "ok", "warning", "error"]
+"""`none` for what has no outcome: messages, reasoning, notices. `waiting` is for a person."""
 
-Kind = Literal["message", "reasoning", "user", "tool", "notice", "event"]
+Kind = Literal["message", "reasoning", "user", "tool", "request", "notice", "event"]
 
 
 Capability = Literal["markdown", "tables", "code_blocks", "images", "rich_text", "unicode", "mermaid", "color"]
@@ -163,6 +164,12 @@ class SectionBlock(_Block, frozen=True, tag="section"):
     blocks: list["Block"]
 
 
+class RequestBlock(_Block, frozen=True, tag="request"):
+    """What can be answered to a request, or how it ended."""
+
+    card: RequestCard
+
+
 Block = (
     TextBlock
     | MarkdownBlock
@@ -179,6 +186,7 @@ Block = (
     | ProgressBlock
     | TerminalBlock
     | SectionBlock
+    | RequestBlock
 )
 
 
@@ -192,6 +200,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 0
     """0 for the root agent; sub-agents are indented."""
     agent: str = ""
+    by: str = ""
+    """Who sent the message: `client:<id>`, `bot:<name>:<person>` or `cli`."""
     icon: str = ""
     """A name of the icon vocabulary; empty draws the bullet."""
     icon_color: str = ""
@@ -213,6 +223,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The head as plain text."""
         return text_of(self.title)
+
+    @property
+    def request(self) -> RequestCard | None:
+        """What the row of a request asks, for clients that answer."""
+        return next((block.card for block in self.blocks if isinstance(block, RequestBlock)), None)
 
 
 _HAS: dict[Capability, Callable[[PresentationContext], bool]] = {

@@ -1,6 +1,6 @@
 /** What travels between the page and the server. Only the type checker reads this file. */
 
-export type Status = "none" | "running" | "ok" | "warning" | "error";
+export type Status = "none" | "running" | "waiting" | "ok" | "warning" | "error";
 
 export interface Outline {
   id: string;
@@ -15,6 +15,47 @@ export interface Outline {
   /** The event that changed the row last, and the one that it began with. */
   seq: number;
   begin: number;
+  request?: Request;
+}
+
+/** A question to a person, of the row that shows it. */
+export interface Request {
+  request_id: string;
+  kind: "approval" | "question" | "secret";
+  state: "open" | "answered" | "closed";
+  /** An answer carries it back. */
+  hash?: string;
+  options?: Option[];
+  schema?: unknown;
+  /** The form's fields, where the schema has only plain ones. */
+  fields?: Field[];
+  expires?: number;
+  screen_offset?: number;
+}
+
+export interface Option {
+  id: string;
+  label: string;
+  kind: "allow" | "deny" | "choice";
+  scope?: string;
+  needs_text?: boolean;
+}
+
+export interface Field {
+  name: string;
+  title: string;
+  type: "string" | "number" | "integer" | "boolean";
+  description?: string;
+  required?: boolean;
+  choices?: { value: string; label: string }[];
+  default?: any;
+}
+
+/** What is answered. */
+export interface Answer {
+  option?: string;
+  text?: string;
+  values?: unknown;
 }
 
 export interface DrawnRow {

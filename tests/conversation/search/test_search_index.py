@@ -108,6 +108,28 @@ async def test_a_hit_says_where_it_is(place):
         assert (await index.find("make expected")).hits[0].kind == "output"
 
 
+async def test_a_request_is_found_by_its_call_its_options_and_its_answer(place):
+    Written(place).say(
+        {
+            "type": "request",
+            "request_id": "r1-9",
+            "title": "May it?",
+            "tool": "bash",
+            "args": {"command": "rm -rf dist"},
+            "options": [{"id": "allow", "label": "Allow once"}],
+        },
+        {"type": "answer", "request_id": "r1-9", "option": "allow", "text": "but be quick", "by": "cli"},
+        {"type": "request_closed", "request_id": "r1-9", "why": "too_late"},
+        {"type": "agent_state", "state": "exited", "error": "no key"},
+    )
+    async with an_index(place) as index:
+        for query in ("may it", "rm dist", "allow once", "be quick", "too_late"):
+            (hit,) = (await index.find(query)).hits
+            assert (hit.seq, hit.kind) == (1, "request"), query
+        (hit,) = (await index.find("no key")).hits
+        assert marked(hit) == "Agent exited: [no] [key]"
+
+
 async def test_output_reads_as_it_was_displayed(place):
     one = Written(place)
     one.run("curl", "10 %\r50 %\r100 %\ndone\b\b\b\bover\n")

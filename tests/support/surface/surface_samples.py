@@ -12,6 +12,8 @@ from places import FIXTURES
 from strategies import TEXT
 from vantage.text.spans import Span
 from vantage.text.style import ACCENT
+from vantage.timeline import request_card
+from vantage.timeline.request_card import Choice, Field, Given, Option, OptionKind, RequestCard
 from vantage.timeline.row import (
     Action,
     AnsiBlock,
@@ -31,6 +33,7 @@ from vantage.timeline.row import (
     MarkdownBlock,
     OutputBlock,
     ProgressBlock,
+    RequestBlock,
     Row,
     SectionBlock,
     TableBlock,
@@ -93,6 +96,23 @@ DIFF = DiffBlock(
         FileDiff("gone.bin", "Delete", note="binary"),
     ]
 )
+
+OPTIONS = [
+    Option("allow", "Allow <once>", "allow", "once"),
+    Option("always", "Always allow rm", "allow", "always"),
+    Option("deny", "Deny, and say why", "deny", needs_text=True),
+]
+FIELDS = [
+    Field(
+        "branch",
+        "Branch",
+        "string",
+        "Where to push",
+        required=True,
+        choices=[Choice("main", "main"), Choice("dev", "dev")],
+    ),
+    Field("force", "force", "boolean"),
+]
 
 SAMPLES: dict[str, list[Row]] = {
     "answer": [
@@ -214,6 +234,60 @@ SAMPLES: dict[str, list[Row]] = {
         ),
         Row(id="c3", kind="event", title=[Span("Deployed")], icon="rocket", icon_color="purple", trailing="v1.2"),
     ],
+    "requests": [
+        Row(
+            id="q1",
+            kind="request",
+            status="waiting",
+            title=head("Asks", "Run", "rm -rf build"),
+            blocks=[
+                KeyValueBlock([("directory", "/home/ada/shop")]),
+                RequestBlock(
+                    RequestCard(
+                        request_id="r1-120", kind="approval", state="open", options=OPTIONS, expires=1795000000000
+                    )
+                ),
+            ],
+        ),
+        Row(
+            id="q2",
+            kind="request",
+            status="none",
+            title=head("Asked", "Run", "rm -rf build"),
+            blocks=[
+                RequestBlock(
+                    RequestCard(
+                        request_id="r1-121",
+                        kind="approval",
+                        state="answered",
+                        options=OPTIONS,
+                        answer=Given("bot:telegram:ada", "deny", "use <make> clean"),
+                    )
+                )
+            ],
+        ),
+        Row(
+            id="q3",
+            kind="request",
+            status="waiting",
+            title=head("Asks", "Where to?"),
+            blocks=[
+                RequestBlock(
+                    RequestCard(
+                        request_id="r1-122", kind="question", state="open", fields=FIELDS, schema={"type": "object"}
+                    )
+                )
+            ],
+        ),
+        Row(
+            id="q4",
+            kind="request",
+            status="warning",
+            title=head("Asked", "What now?"),
+            blocks=[RequestBlock(RequestCard(request_id="r1-123", kind="question", state="closed", why="expired"))],
+        ),
+        Row(id="u2", kind="user", blocks=[TextBlock("Go on.")], by="bot:telegram:ada"),
+    ],
     "sub_agents": [
         Row(id="s1", kind="message", depth=1, agent="reviewer", blocks=[MarkdownBlock("I **agree**.")]),
         Row(
@@ -302,6 +376,27 @@ def _plain_block(text: st.SearchStrategy) -> st.SearchStrategy:
         st.builds(ImageBlock, st.one_of(text, st.just(PIXEL), st.just("asset")), text),
         st.builds(ProgressBlock, st.floats(), text),
         st.builds(TerminalBlock, text, text),
+        st.builds(RequestBlock, any_card(text)),
+    )
+
+
+def any_card(text: st.SearchStrategy = TEXT) -> st.SearchStrategy:
+    return st.builds(
+        RequestCard,
+        request_id=text,
+        kind=st.sampled_from(get_args(request_card.Kind)),
+        state=st.sampled_from(get_args(request_card.State)),
+        options=st.lists(st.builds(Option, text, text, st.sampled_from(get_args(OptionKind)), text), max_size=3),
+        schema=st.none() | st.just({"type": "object"}),
+        fields=st.lists(
+            st.builds(
+                Field, text, text, st.just("string"), text, choices=st.lists(st.builds(Choice, text, text), max_size=2)
+            ),
+            max_size=2,
+        ),
+        expires=st.none() | st.integers(),
+        answer=st.none() | st.builds(Given, text, text, text, st.none() | st.dictionaries(text, text, max_size=2)),
+        why=text,
     )
 
 
@@ -309,12 +404,13 @@ def any_row(text: st.SearchStrategy = TEXT) -> st.SearchStrategy:
     return st.builds(
         Row,
         id=text,
-        kind=st.sampled_from(["message", "reasoning", "user", "tool", "notice", "event"]),
-        status=st.sampled_from(["none", "running", "ok", "error"]),
+        kind=st.sampled_from(["message", "reasoning", "user", "tool", "request", "notice", "event"]),
+        status=st.sampled_from(["none", "running", "waiting", "ok", "error"]),
         title=st.one_of(st.just([]), st.builds(head, text, text)),
         blocks=st.lists(any_block(text), max_size=4),
         depth=st.integers(0, 9),
         agent=text,
+        by=st.one_of(st.just("bot:telegram:ada"), text),
         icon=st.one_of(st.just(""), st.just("cloud.sun"), text),
         icon_color=st.one_of(st.just("red"), text),
         trailing=text,
@@ -360,6 +456,7 @@ def hostile_rows(text: str) -> list[Row]:
     """The text in every place a row has for text."""
     return [
         Row(id=text, kind="message", blocks=[MarkdownBlock(text), TextBlock(text)], agent=text, depth=1),
+        Row(id="person", kind="user", blocks=[TextBlock(text)], by=f"bot:{text}:{text}"),
         Row(
             id="tool",
             kind="tool",
@@ -383,6 +480,8 @@ def hostile_rows(text: str) -> list[Row]:
                 ImageBlock(text, text),
                 ProgressBlock(0.5, text),
                 TerminalBlock(text, text),
+                RequestBlock(hostile_card(text, "open")),
+                RequestBlock(hostile_card(text, "closed")),
                 SectionBlock(text, [TextBlock(text, actions=hostile_actions(text))], spoken=text),
                 TextBlock(text, requires=["images", "mermaid"], fallback=TextBlock(text, spoken=text)),
             ],
@@ -392,6 +491,18 @@ def hostile_rows(text: str) -> list[Row]:
             for cut in ("tail", "middle")
         ],
     ]
+
+
+def hostile_card(text: str, state: request_card.State) -> RequestCard:
+    return RequestCard(
+        request_id=text,
+        kind="question",
+        state=state,
+        options=[Option(text, text, "allow", text)],
+        fields=[Field(text, text, "string", text, choices=[Choice(text, text)])],
+        answer=Given(f"bot:{text}:{text}", text, text, {text: text}),
+        why=text,
+    )
 
 
 def hostile_actions(text: str) -> list[Action]:

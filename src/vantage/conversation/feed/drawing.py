@@ -27,6 +27,7 @@ _OUTLINE = (
     "kind",
     "status",
     "agent",
+    "by",
     "icon",
     "icon_color",
     "trailing",
@@ -82,7 +83,8 @@ def _outline(row: Row) -> dict[str, Any]:
     """What is known of a row without drawing it."""
     about = msgspec.structs.asdict(row)
     stated = {name: about[name] for name in _OUTLINE if about[name] not in (None, "", [])}
-    return {**stated, "title": excerpt_title(row), "depth": row.depth, "seq": row.seq, "begin": row.begin}
+    asked = {"request": row.request} if row.request else {}
+    return {**stated, "title": excerpt_title(row), "depth": row.depth, "seq": row.seq, "begin": row.begin, **asked}
 
 
 def as_json(value: Any) -> str:

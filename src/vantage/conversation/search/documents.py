@@ -18,6 +18,7 @@ from vantage.terminal.output.spool import Spool
 from vantage.text.sanitize import TAB_WIDTH, sanitize
 from vantage.timeline.calls import answer, arguments
 from vantage.timeline.grouping import EntryKind, Grouping, Open
+from vantage.timeline.request_card import options_of
 
 MAX_TEXT = 1 << 20
 """How much of one entry is indexed, in characters (bytes, for a command's output): its first half and its last."""
@@ -76,6 +77,17 @@ class Entry(msgspec.Struct):
                 self._add(f"{event.type.title()}: {event.message}")
             case ev.PtyGap():
                 self._add(f"Gap: {event.why}")
+            case ev.Request():
+                self._set(_asked(event))
+                self.open = True
+            case ev.Answer():
+                self._add("\n" + " ".join(filter(None, [event.option, event.text, event.by])))
+                self.open = False
+            case ev.RequestClosed():
+                self._add(f"\n{event.why}")
+                self.open = False
+            case ev.AgentState():
+                self._add(f"Agent exited: {event.error}")
             case ev.UnknownEvent():
                 self._add(f"{event.name} {compact_json(event.said)}")
 
@@ -142,6 +154,13 @@ def _call(tool: str, args: Json) -> str:
     """A call in words: the tool and its arguments."""
     named, raw = arguments(args)
     return _short(f"{tool} {_said(named or raw)}".strip())
+
+
+def _asked(event: ev.Request) -> str:
+    """A request in words: what was asked, about which call, with which options."""
+    labels = [option.label for option in options_of(event)]
+    call = _call(event.tool, event.args) if event.tool else ""
+    return "\n".join(filter(None, [event.title, event.text, call, _said(event.details), *labels]))
 
 
 def _said(value: Json) -> str:

@@ -9,6 +9,7 @@ from vantage.document import nodes
 from vantage.document.inline import safe_url
 from vantage.surfaces.cells.document import code_lines, document_lines, markdown_lines, verbatim
 from vantage.surfaces.cells.page import Page
+from vantage.surfaces.words import SCOPE_WORDS, answer_command, expiry, field_about, outcome
 from vantage.text.sgr import parse_ansi
 from vantage.text.spans import Line, Span, width_of
 from vantage.text.style import ACCENT, BOLD, COLORFUL, GREEN, ITALIC, NORMAL, RED, VERB, Style
@@ -250,6 +251,31 @@ def _diff(block: rows.DiffBlock, page: Page) -> list[Line]:
     return out
 
 
+_OPTION_STYLES = {"allow": GREEN, "deny": RED, "choice": COLORFUL}
+
+
+def _request(block: rows.RequestBlock, page: Page) -> list[Line]:
+    """The options with the command that answers; of a request that has ended, how it ended."""
+    card = block.card
+    if card.state != "open":
+        ended = page.line(outcome(card))
+        return wrap([Span(f"{page.glyphs.arrow} ", ACCENT), Span(ended)], page.width, (), [Span("  ")])
+    out: list[Line] = []
+    for option in card.options:
+        name = f"{page.glyphs.left}{page.line(option.id)}{page.glyphs.right}"
+        scope = SCOPE_WORDS.get(option.scope, "")
+        spans = [Span(name, _OPTION_STYLES[option.kind]), Span(f" {page.line(option.label)}")]
+        out += wrap([*spans, Span(f" ({scope})" if scope else "", ACCENT)], page.width, (), [Span("  ")])
+    for field in card.fields:
+        about = f" {page.line(f'{field.title}: {field_about(field)}')}"
+        name = f"{page.glyphs.left}{page.line(field.name)}{page.glyphs.right}"
+        out += wrap([Span(name, COLORFUL), Span(about)], page.width, (), [Span("  ")])
+    command = [Span("answer: ", ACCENT), Span(page.line(answer_command(card)))]
+    if until := expiry(card):
+        command.append(Span(f" ({until})", ACCENT))
+    return [*out, *wrap(command, page.width, (), [Span("  ")])]
+
+
 _DRAW: dict[type, Callable[[Any, Page], list[Line]]] = {
     rows.TextBlock: _text,
     rows.MarkdownBlock: _markdown,
@@ -266,4 +292,5 @@ _DRAW: dict[type, Callable[[Any, Page], list[Line]]] = {
     rows.ProgressBlock: _progress,
     rows.TerminalBlock: _terminal,
     rows.SectionBlock: _section,
+    rows.RequestBlock: _request,
 }

@@ -16,6 +16,8 @@ class Glyphs(msgspec.Struct, frozen=True):
 
     bullet: str = "•"
     person: str = "›"
+    request: str = "?"
+    """Only a request begins with it: no message can look like one."""
     elbow: str = "└"
     done: str = "✔"
     open: str = "□"

@@ -13,15 +13,22 @@ from vantage.presentation import PresentationContext
 from vantage.surfaces.cells.blocks import action_lines, block_lines, diff_lines
 from vantage.surfaces.cells.page import Page
 from vantage.surfaces.rendered import Rendered
-from vantage.surfaces.words import flat_blocks
+from vantage.surfaces.words import flat_blocks, named
 from vantage.text.palette import TOKENS
 from vantage.text.spans import Line, Span, slice_line, text_of, width_of
-from vantage.text.style import ACCENT, GREEN, RED, Style
+from vantage.text.style import ACCENT, COLORFUL, GREEN, RED, Style
 from vantage.text.width import take, take_end, width
 from vantage.text.wrap import BLANK, trim, wrap
 from vantage.timeline.row import Block, DiffBlock, Row, Status, file_head
 
-_BULLETS: dict[str, Style] = {"none": ACCENT, "running": ACCENT, "ok": GREEN, "warning": RED, "error": RED}
+_BULLETS: dict[str, Style] = {
+    "none": ACCENT,
+    "running": ACCENT,
+    "waiting": COLORFUL,
+    "ok": GREEN,
+    "warning": RED,
+    "error": RED,
+}
 _LEAST = 20
 """The least columns that sub-agents' indents leave."""
 _DEEPEST = 50
@@ -87,12 +94,14 @@ def _icon(row: Row, page: Page) -> Line:
 
 
 def _row(row: Row, page: Page) -> list[Line]:
-    bullet = _bullet(page.glyphs.bullet, row.status)
+    bullet = _bullet(page.glyphs.request if row.kind == "request" else page.glyphs.bullet, row.status)
     if row.icon and (page.width is None or page.width > width_of(bullet)):
         bullet = [*bullet, *_icon(row, page)]
     blocks = flat_blocks(row.blocks, page.context)
     if row.kind == "user":
-        return _message(blocks, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
+        lines = _message(blocks, page, [Span(page.glyphs.person, ACCENT), Span(" ")])
+        sender = page.line(named(row))
+        return [*lines, *wrap([Span(sender, ACCENT)], page.width, _MESSAGE_MARGIN)] if sender else lines
     if not row.title and blocks:
         return _message(blocks, page, bullet)
     diff = blocks[0] if blocks else None

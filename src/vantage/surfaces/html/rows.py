@@ -32,10 +32,15 @@ from vantage.surfaces.html.text import (
 from vantage.surfaces.rendered import Rendered
 from vantage.surfaces.words import (
     CHECK_WORDS,
+    SCOPE_WORDS,
     STATUS_WORDS,
     block_text,
     duration_text,
+    expiry,
+    field_about,
     flat_blocks,
+    named,
+    outcome,
     plural,
     shown,
 )
@@ -52,6 +57,7 @@ KIND_LABELS = {
     "reasoning": "Reasoning",
     "user": "You",
     "tool": "Tool call",
+    "request": "Request",
     "notice": "Notice",
     "event": "Event",
 }
@@ -66,7 +72,7 @@ _END_WINDOW = 512
 MAX_SECTIONS = 8
 """Sections nested deeper than this are drawn below each other."""
 
-BULLETS = {"none": "•", "running": "◌", "ok": "✓", "warning": "!", "error": "✗"}
+BULLETS = {"none": "•", "running": "◌", "waiting": "?", "ok": "✓", "warning": "!", "error": "✗"}
 
 
 class Scene:
@@ -96,7 +102,7 @@ def _row(row: Row, context: PresentationContext, notes: list[str]) -> str:
     own = element_id("row", row.id)
     head = _head(row) if row.title or row.status != "none" else ""
     folded = row.kind == "tool" and bool(row.diagnostics or any(shown(block, context) for block in row.blocks))
-    inside = blocks_html(row.blocks, Scene(row, context, notes)) + _diagnostics(row)
+    inside = blocks_html(row.blocks, Scene(row, context, notes)) + _sender(row) + _diagnostics(row)
     if folded:
         content = f'<details class="v-details"><summary class="v-head">{head}</summary>'
         content += f'<div class="v-body">{inside}</div></details>'
@@ -107,7 +113,7 @@ def _row(row: Row, context: PresentationContext, notes: list[str]) -> str:
 
 
 def _attributes(row: Row, own: str) -> str:
-    label = KIND_LABELS.get(row.kind, "Event")
+    label = one_line(named(row)) or KIND_LABELS.get(row.kind, "Event")
     if row.depth > 0:
         label += f" (sub-agent {row.agent})" if row.agent else " (sub-agent)"
     values: dict[str, object] = {
@@ -153,6 +159,10 @@ def _title(row: Row) -> str:
         body = f'<span class="v-cut-start">{spans_html(slice_line(line, 0, at))}</span>'
         body += f'<span class="v-cut-end">{spans_html(slice_line(line, at, length))}</span>'
     return f'<span class="v-title v-cut-{row.cut_title}">{body}</span>'
+
+
+def _sender(row: Row) -> str:
+    return f'<p class="v-sender">{escape(one_line(name))}</p>' if (name := named(row)) else ""
 
 
 def _diagnostics(row: Row) -> str:
@@ -329,6 +339,24 @@ def _section(block: rows_module.SectionBlock, scene: Scene) -> str:
     return f'<section class="v-section">{heading}{blocks_html(inside, scene)}</section>'
 
 
+def _request(block: rows_module.RequestBlock, _scene: Scene) -> str:
+    """What can be answered, as a list; the page puts its buttons and fields in its place."""
+    card = block.card
+    if card.state != "open":
+        return f'<p class="v-text v-outcome">{escape(outcome(card))}</p>'
+    options = []
+    for option in card.options:
+        scope = SCOPE_WORDS.get(option.scope, "")
+        after = f' <span class="v-subtitle">{scope}</span>' if scope else ""
+        options.append(f'<li><span class="v-option v-option-{option.kind}">{escape(option.label)}</span>{after}</li>')
+    out = f'<ul class="v-options">{"".join(options)}</ul>' if options else ""
+    if card.fields:
+        pairs = [(field.title, field_about(field)) for field in card.fields]
+        out += _key_value(rows_module.KeyValueBlock(pairs), _scene)
+    until = expiry(card)
+    return out + (f'<p class="v-text v-dim v-expiry">{until}</p>' if until else "")
+
+
 BLOCKS: dict[type, Callable[[Any, Scene], str]] = {
     rows_module.TextBlock: _text,
     rows_module.MarkdownBlock: _markdown,
@@ -345,4 +373,5 @@ BLOCKS: dict[type, Callable[[Any, Scene], str]] = {
     rows_module.ProgressBlock: _progress,
     rows_module.TerminalBlock: _terminal,
     rows_module.SectionBlock: _section,
+    rows_module.RequestBlock: _request,
 }

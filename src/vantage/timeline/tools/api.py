@@ -31,7 +31,9 @@ def clarify_public_api(call: ToolCall) -> Presentation | None:
     if not fits(call, {"identifier": str, "path": str}, question=str):
         return None
     path = call.text("path")
-    title = head("Clarified" if call.done else "Clarifying", call.text("identifier"), *((IN, path) if path else ()))
+    title = head(
+        call.verb("Clarify", "Clarifying", "Clarified"), call.text("identifier"), *((IN, path) if path else ())
+    )
     return Presentation(title, error_blocks(call) or _note(call.output if call.done else call.text("question")))
 
 
@@ -41,7 +43,7 @@ def update_usage(call: ToolCall) -> Presentation | None:
         return None
     given = call.args.get("paths") or []
     paths = [text_of_value(path) for path in given] if isinstance(given, list) else [given]
-    title = head("Updated Usage" if call.done else "Updating Usage")
+    title = head(call.verb("Update Usage", "Updating Usage", "Updated Usage"))
     if paths:
         more = len(paths) - _SHOWN_PATHS
         title += [Span(" "), IN, Span(" "), Span(", ".join(paths[:_SHOWN_PATHS]))]
@@ -54,7 +56,7 @@ def change_api(call: ToolCall) -> Presentation | None:
     if not fits(call, {"import_path": str}, instructions=str):
         return None
     path = call.text("import_path")
-    title = head("Changed API" if call.done else "Changing API", *((IN, path) if path else ()))
+    title = head(call.verb("Change API", "Changing API", "Changed API"), *((IN, path) if path else ()))
     return Presentation(title, error_blocks(call) or ([] if call.done else _note(call.text("instructions"))))
 
 

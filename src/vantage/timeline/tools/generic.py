@@ -27,7 +27,7 @@ def pretty_json(value: object) -> str | None:
 def generic(call: ToolCall) -> Presentation:
     given = call.raw_args
     shown = "" if given is None else given if isinstance(given, str) else compact_json(given)
-    return Presentation(head("Tool", call.tool, shown), error_blocks(call) or _answer(call))
+    return Presentation(head(call.verb("Call", "Tool", "Tool"), call.tool, shown), error_blocks(call) or _answer(call))
 
 
 def _answer(call: ToolCall) -> list[Block]:

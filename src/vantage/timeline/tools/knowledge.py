@@ -92,7 +92,7 @@ def question(call: ToolCall) -> Presentation | None:
     asked = [one for one in call.args.get("questions") or [] if isinstance(one, dict)]
     lines = [line for one in asked for line in _asked(one, alone=len(asked) == 1)]
     offered: list[Block] = [TextBlock("\n".join(lines))] if lines else []
-    title = head("Asked" if call.done else "Asking", _text(asked[0].get("question")) if len(asked) == 1 else "")
+    title = head(call.verb("Ask", "Asking", "Asked"), _text(asked[0].get("question")) if len(asked) == 1 else "")
     return Presentation(title, [*offered, *_body(call)])
 
 

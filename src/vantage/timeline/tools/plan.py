@@ -48,7 +48,7 @@ def proposed_plan(call: ToolCall) -> Presentation | None:
         return None
     plan = call.text("plan").strip()
     blocks: list[Block] = [MarkdownBlock(plan)] if plan else []
-    return Presentation(head("Proposed a plan" if call.done else "Proposing a plan"), [*blocks, *error_blocks(call)])
+    return Presentation(head(call.verb("Plan", "Proposing a plan", "Proposed a plan")), [*blocks, *error_blocks(call)])
 
 
 @presenter("update_topic")

@@ -98,7 +98,7 @@ def shell(call: ToolCall) -> Presentation | None:
     code = _exit_code(call, preamble)
     blocks: list[Block] = error_blocks(call) or ([OutputBlock(output)] if output.strip() else [])
     return Presentation(
-        head("Ran" if call.done else "Running", command),
+        head(call.verb("Run", "Running", "Ran"), command),
         blocks,
         status="error" if call.done and code else None,
     )
@@ -122,7 +122,7 @@ def run_tests(call: ToolCall) -> Presentation | None:
         output, bad = match[3], _BAD_TAG.search(match[2]) is not None
     bad = bad or bool(_exit_code(call, "")) or _FAILED.search(output) is not None
     return Presentation(
-        head("Ran Tests" if call.done else "Running Tests", call.text("path"), *flags),
+        head(call.verb("Run Tests", "Running Tests", "Ran Tests"), call.text("path"), *flags),
         error_blocks(call) or ([OutputBlock(output)] if output.strip() else []),
         status="error" if call.done and bad else None,
     )

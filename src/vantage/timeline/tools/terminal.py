@@ -58,7 +58,7 @@ def exec_block(call: ToolCall) -> Presentation | None:
     because = _string(fields, "done_because")
     status: Status | None = "error" if fields.get("exit_code") else None
     return Presentation(
-        head("Ran" if call.done else "Running", command_of(call.args.get("command"))),
+        head(call.verb("Run", "Running", "Ran"), command_of(call.args.get("command"))),
         error_blocks(call) or _output(_string(fields, "output") or _text(call)),
         status=status,
         trailing="still running"
@@ -74,7 +74,7 @@ def exec_interactive(call: ToolCall) -> Presentation | None:
     if not fits(call, {"command": (str, list)}):
         return None
     return Presentation(
-        head("Started" if call.done else "Starting", command_of(call.args.get("command"))), error_blocks(call)
+        head(call.verb("Start", "Starting", "Started"), command_of(call.args.get("command"))), error_blocks(call)
     )
 
 
@@ -98,7 +98,7 @@ def send(call: ToolCall) -> Presentation | None:
         what = typed(call.text("data"))
     else:
         what = Span("bytes", ACCENT)
-    verb = ("Pasted" if call.done else "Pasting") if call.args.get("paste") else "Typed" if call.done else "Typing"
+    verb = call.verb("Paste", "Pasting", "Pasted") if call.args.get("paste") else call.verb("Type", "Typing", "Typed")
     return Presentation(head(verb, what), error_blocks(call), cut_title="tail")
 
 
@@ -108,7 +108,7 @@ def write_stdin(call: ToolCall) -> Presentation | None:
     if not fits(call, {"session_id": (str, int)}, chars=str):
         return None
     what = typed(call.text("chars"))
-    verb = ("Typed" if call.done else "Typing") if what else "Waited for" if call.done else "Waiting for"
+    verb = call.verb("Type", "Typing", "Typed") if what else call.verb("Wait for", "Waiting for", "Waited for")
     _, output = split_preamble(call.output)
     return Presentation(head(verb, what or "more output"), error_blocks(call) or _output(output), cut_title="tail")
 
@@ -119,7 +119,7 @@ def keys(call: ToolCall) -> Presentation | None:
         return None
     pressed = call.args.get("keys") or []
     names = [pressed] if isinstance(pressed, str) else [str(key) for key in pressed]
-    return Presentation(head("Pressed" if call.done else "Pressing", *names), error_blocks(call))
+    return Presentation(head(call.verb("Press", "Pressing", "Pressed"), *names), error_blocks(call))
 
 
 _PRESSED = {"pty_ctrl_c": "C-c", "pty_ctrl_d": "C-d", "pty_enter": "Enter"}
@@ -127,7 +127,7 @@ _PRESSED = {"pty_ctrl_c": "C-c", "pty_ctrl_d": "C-d", "pty_enter": "Enter"}
 
 @presenter(*_PRESSED)
 def one_key(call: ToolCall) -> Presentation:
-    return Presentation(head("Pressed" if call.done else "Pressing", _PRESSED[call.name]), error_blocks(call))
+    return Presentation(head(call.verb("Press", "Pressing", "Pressed"), _PRESSED[call.name]), error_blocks(call))
 
 
 @presenter("pty_mouse")
@@ -195,7 +195,7 @@ def wait_for(call: ToolCall) -> Presentation | None:
     unmatched = fields.get("matched") is False
     shown = _string(fields, "screen")
     return Presentation(
-        head("Waited for" if call.done else "Waiting for", what),
+        head(call.verb("Wait for", "Waiting for", "Waited for"), what),
         error_blocks(call)
         or (_output(shown, lines=SCREEN_LINES) if shown else _output(_tail(_string(fields, "tail") or _text(call)))),
         status="warning" if unmatched else None,
@@ -215,7 +215,7 @@ def read_screen(call: ToolCall) -> Presentation:
     changed = fields.get("changed")
     if isinstance(changed, list):
         text = "\n".join(str(row.get("text", "")) for row in changed if isinstance(row, dict))
-    verb = "Looked at" if call.done else "Looking at"
+    verb = call.verb("Look at", "Looking at", "Looked at")
     return Presentation(
         head(verb, "the screen"),
         error_blocks(call) or _output(text, lines=SCREEN_LINES),
@@ -232,7 +232,7 @@ def read_block(call: ToolCall) -> Presentation | None:
     command = _string(record, "cmd") if isinstance(record, dict) else ""
     what = command_of(command) if command else call.text("block_id")
     return Presentation(
-        head("Read output of" if call.done else "Reading output of", what),
+        head(call.verb("Read output of", "Reading output of", "Read output of"), what),
         error_blocks(call) or _output(_string(fields, "output") or _text(call)),
     )
 
@@ -277,7 +277,7 @@ def search(call: ToolCall) -> Presentation | None:
         "\n".join(str(hit.get("text", "")) for hit in lines if isinstance(hit, dict)) if isinstance(lines, list) else ""
     )
     return Presentation(
-        head("Searched" if call.done else "Searching", "the output", Span("for", ACCENT), call.text("query")),
+        head(call.verb("Search", "Searching", "Searched"), "the output", Span("for", ACCENT), call.text("query")),
         error_blocks(call) or _output(text or _text(call)),
     )
 

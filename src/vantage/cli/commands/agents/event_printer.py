@@ -19,7 +19,7 @@ from vantage.cli.display.live import LiveRegion
 from vantage.cli.display.signals import HasFileno, Wakeups, woken_by
 from vantage.cli.display.streams import leave_quietly, open_input
 from vantage.conversation.store.home import specs_folder
-from vantage.events import Event, UnknownEvent
+from vantage.events import Event, Request, UnknownEvent
 from vantage.formatter import Formatter, FormatterConfig
 from vantage.text.sanitize import sanitize
 from vantage.timeline.fold import Timeline
@@ -75,6 +75,8 @@ class _Text:
         for row_id in [row_id for row_id in self._open if not self._timeline.is_open(row_id)]:
             del self._open[row_id]
             self._commit(row_id)
+        if isinstance(event, Request) and changed is not None and not self._live:
+            self._commit(changed)  # a person waits for nothing else
         if self._live and time.monotonic() - self._drawn_at > _REDRAW:
             self.pause()
 
@@ -83,8 +85,8 @@ class _Text:
         shown = msgspec.structs.replace(row, seq=None, ts=None)
         if self._printed.get(row_id) == shown:
             return
-        if row.kind in ("message", "reasoning"):
-            self._printed[row_id] = shown  # the whole message may still follow its deltas
+        if row.kind in ("message", "reasoning", "request"):
+            self._printed[row_id] = shown  # more may come: the whole after its deltas, an answer
         else:
             self._timeline.forget(row_id)
         self._print(self._formatter.format_row(row, self._width))

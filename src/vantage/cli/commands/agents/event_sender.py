@@ -30,7 +30,8 @@ from vantage.client.retry import Retry
 from vantage.client.transport.connection import Connection
 from vantage.errors import InputError, NoServer, NotFound, TooMany, Unavailable, VantageError
 from vantage.events import (
-    TERMINAL_ONLY,
+    REQUEST_TYPES,
+    SERVER_ONLY,
     AgentBlockBegin,
     AgentBlockEnd,
     Event,
@@ -309,6 +310,8 @@ def _take(items: "list[Event | StrayLine]", line: int, sender: Sender, *, verbos
             _say(f"line {item.number}: {item.why}")
         elif (event := _foreign(item)) is not None and (verbose or not isinstance(event, UnknownEvent)):
             sender.put(event, line)
+        elif _named(item) in REQUEST_TYPES:
+            _say(f"line {line}: {_named(item)} is not taken: what another server asked is not a question of this one")
     return lost
 
 
@@ -326,7 +329,11 @@ def _foreign(event: Event) -> Event | None:
         ended = {"exit_code": event.exit_code, "done_because": event.done_because}
         call = f"elsewhere-{event.block_id}"
         return ToolEnd(tool_call_id=call, details=ended, duration_ms=event.duration_ms, **common)
-    return None if event.type in TERMINAL_ONLY else event
+    return None if _named(event) in SERVER_ONLY else event
+
+
+def _named(event: Event) -> str:
+    return event.name if isinstance(event, UnknownEvent) else event.type
 
 
 class _Tee:

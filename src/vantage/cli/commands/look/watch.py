@@ -18,6 +18,7 @@ from vantage.cli.arguments.conversation import (
     known_conversations,
     place_of,
 )
+from vantage.cli.commands.look.request_keys import RequestKeys
 from vantage.cli.display.printing import note
 from vantage.cli.display.signals import HasFileno, woken_by
 from vantage.cli.errors import INTERRUPTED
@@ -34,6 +35,8 @@ _TERMINATED = 128 + signal.SIGTERM
 SNAPSHOT_ROWS = 200
 """Rows in a snapshot, at most. Earlier ones are read by HTTP."""
 _PAGE = 500
+_UNDER_WAY = ("running", "waiting")
+"""States of rows that will change."""
 _GONE = "the server has gone: waiting for it"
 
 
@@ -47,7 +50,8 @@ def watch(conversation: str | None, last: int | None, home: str | None) -> None:
     """Show the timeline of CONVERSATION, live; by default of the one that was used last.
 
     Finished rows are printed and scroll away; running ones are drawn below them. In a pipe each row is printed once,
-    when it is complete. The agent is told how wide this terminal is and what it can show. Ctrl-C leaves.
+    when it is complete; a request also when it is made. The agent is told how wide this terminal is and what it can
+    show. Where a request is open, a digit answers it and Esc leaves it open. Ctrl-C leaves.
     """
     place = place_of(home)
     if conversation is None and not os.environ.get(CONVERSATION):
@@ -178,6 +182,7 @@ class Watch:
         self._printed: dict[str, tuple[int, str]] = {}
         """Printed rows: id, number of the event that changed it last, text."""
         self._drawn_for: PresentationContext | None = None
+        self._keys = RequestKeys(self._answer) if self._on_terminal else None
         self._resized = False
         """Whether the display has changed after the printed rows were drawn and before the connection was made."""
 
@@ -211,15 +216,20 @@ class Watch:
         try:
             with woken_by(*signals) as wakeups:
                 while True:
-                    sources: list[HasFileno] = [*self._link.sources(), wakeups]
-                    ready = select.select(sources, [], [], self._link.timeout())[0]
+                    keyboard = self._keys.sources() if self._keys else []
+                    sources: list[HasFileno] = [*self._link.sources(), *keyboard, wakeups]
+                    ready = select.select(sources, [], [], self._timeout())[0]
                     if wakeups in ready:
                         came = wakeups.take()
                         if signal.SIGINT in came or signal.SIGTERM in came:
                             return INTERRUPTED if signal.SIGINT in came else _TERMINATED
                         if signal.SIGWINCH in came:
                             self._link.send("client_config", **self._display())
-                    if any(source is not wakeups for source in ready):
+                    if self._keys:
+                        if any(source in ready for source in keyboard):
+                            self._keys.press()
+                        self._draw()
+                    if any(source in self._link.sources() for source in ready):
                         self._listen()
                     if self._over:
                         return 0
@@ -227,6 +237,10 @@ class Watch:
                         self._page.said("")
         finally:
             self._leave()
+
+    def _timeout(self) -> float | None:
+        timeouts = [self._link.timeout(), self._keys.timeout() if self._keys else None]
+        return min([each for each in timeouts if each is not None], default=None)
 
     def _listen(self) -> None:
         for message in self._link.take():
@@ -242,12 +256,23 @@ class Watch:
                 case "error":
                     raise from_wire(message)
         if self._link.connected:
-            self._page.running(list(self._open.values()))
+            self._draw()
         else:
             self._page.said(_GONE)
 
+    def _draw(self) -> None:
+        prompt = self._keys.prompt() if self._keys else ""
+        self._page.running([*self._open.values(), *([prompt] if prompt else [])])
+
+    def _answer(self, request: dict[str, Any], option: str) -> None:
+        fields = {"option": option, "hash": request.get("hash", ""), "by": "cli"}
+        with HomeClient(self._home, start=False) as client:
+            client.answer(requests.answer_request(self._conversation, request["request_id"], fields))
+
     def _leave(self) -> None:
         """Leaves running rows on the screen as they are."""
+        if self._keys:
+            self._keys.close()
         if self._on_terminal:
             for row_id, text in self._open.items():
                 self._page.finished(row_id, text)
@@ -267,7 +292,7 @@ class Watch:
             self._printed.clear()
         rows = message["rows"]
         if self._epoch is None and self._last is not None:
-            past = [each for each in rows if each["row"]["status"] != "running"]
+            past = [each for each in rows if each["row"]["status"] not in _UNDER_WAY]
             for each in past[: len(past) - self._last]:
                 self._printed[each["row"]["id"]] = (each["seq"], each["text"])
         if self._epoch == message["epoch"]:
@@ -277,6 +302,8 @@ class Watch:
                 return  # the connection is lost too, and the next one asks from the old position
         self._epoch, self._seq = message["epoch"], message["seq"]
         self._open.clear()
+        if self._keys:
+            self._keys.clear()
         self._refit(rows)
         for each in rows:
             self._row(each)
@@ -314,7 +341,9 @@ class Watch:
     def _row(self, message: dict[str, Any]) -> None:
         row, seq, text = message["row"], message["seq"], message["text"]
         self._seq = max(self._seq or 0, seq)
-        if row["status"] == "running":
+        if self._keys:
+            self._keys.saw(row)
+        if row["status"] == "running" or (row["status"] == "waiting" and self._on_terminal):
             self._open[row["id"]] = text
             return
         self._open.pop(row["id"], None)

@@ -8,6 +8,7 @@ import { api, Refused } from "../connection/api.js";
 import { logOut, whenChanged } from "../connection/session.js";
 import { clientId, Link } from "../connection/socket.js";
 import { Navigation } from "../timeline/navigation.js";
+import { RequestCards } from "../timeline/request_cards.js";
 import { Rows } from "../timeline/rows.js";
 import { Timeline } from "../timeline/timeline.js";
 import { CommandList } from "../terminal/command_list.js";
@@ -32,8 +33,8 @@ import { chooseOne, emptyConversation, firstStart, notLoggedIn } from "./welcome
 drawIcons();
 
 const link = new Link(await clientId(), { onState: showLink, onMessage: heard, denied });
-const timeline = new Timeline(byId("timeline"));
-const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => panes.show("timeline") });
+const timeline = new Timeline(byId("timeline"), new RequestCards({ toSecret, toMoment }));
+const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => pane("timeline") });
 const terminal = new Terminal();
 const panes = new Panes({ changed: () => { timeline.refresh(); terminal.refresh(); }, hasTerminal: () => shown.id !== "" && !shown.missing });
 const keyboard = new Keyboard(link, () => { if (!scrubber.live) scrubber.toLive(); });
@@ -215,7 +216,8 @@ const HANDLERS = {
     const { kind, status, tool, title: words } = message.row;
     if (tool === "terminal" && (status !== before || status !== "running")) commands.read();
     if (!shown.rows.hear(/** @type {any} */ (message), timeline.width)) return;
-    if (status !== before && (status === "ok" || status === "error")) say(`${words}: ${status === "ok" ? "done" : "failed"}`);
+    if (kind === "request") tellRequest(words, status, before);
+    else if (status !== before && (status === "ok" || status === "error")) say(`${words}: ${status === "ok" ? "done" : "failed"}`);
     else if (before === undefined && kind === "user") say("You said something");
     came();
   },
@@ -225,6 +227,13 @@ const HANDLERS = {
   },
   pty_state: (message) => tell(/** @type {import("../../types.d.ts").PtyState} */ (message)),
 };
+
+/** @param {string} words @param {string} status @param {string | undefined} before */
+function tellRequest(words, status, before) {
+  if (status === before) return;
+  say(words);
+  if (status === "waiting") notify.tell("An answer is needed", words, `request ${shown.id}`);
+}
 
 function came() {
   timeline.refresh();
@@ -335,10 +344,23 @@ const expandAll = () => {
   showExpanded();
 };
 
-byId("asks-answer").addEventListener("click", () => {
-  panes.revealTerminal();
+function toTerminal() {
+  if (document.body.classList.contains("no-terminal")) foldTerminal();
+  pane("terminal");
+}
+
+function toSecret() {
+  toTerminal();
   byId("secret-field").focus();
-});
+}
+
+/** The screen as it was when the terminal's output was so long. @param {number} offset */
+function toMoment(offset) {
+  toTerminal();
+  scrubber.toOffset(offset);
+}
+
+byId("asks-answer").addEventListener("click", toSecret);
 byId("link-now").addEventListener("click", () => link.wake());
 byId("expand").addEventListener("click", expandAll);
 byId("new").addEventListener("click", create);

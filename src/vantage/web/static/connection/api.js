@@ -81,6 +81,8 @@ export const api = {
   pty: (id, verb, fields) => ask("POST", `${conversation(id)}/pty/${verb}`, fields ?? {}),
   /** The whole conversation as one page. @param {string} id */
   exported: (id) => file(`${conversation(id)}/export?format=html`),
+  /** Answers a request, of which the page shows the content with this hash. @param {string} id @param {import("../../types.d.ts").Request} request @param {import("../../types.d.ts").Answer} answer */
+  answer: (id, { request_id, hash }, answer) => ask("POST", `${conversation(id)}/requests/${encodeURIComponent(request_id)}/answer`, { ...answer, hash }),
   sessions: () => ask("GET", "/sessions"),
   /** @param {string} id */
   endSession: (id) => ask("DELETE", `/sessions/${encodeURIComponent(id)}`),

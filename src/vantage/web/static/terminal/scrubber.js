@@ -107,11 +107,24 @@ export class Scrubber {
 
   /** Shows the moment at a place of the scrubber. @param {number} place */
   go(place) {
+    this.place = Math.min(Math.max(place, 0), this.length);
+    this.showOutput(Math.round(between(this.places, this.offsets, this.place)));
+  }
+
+  /** Shows the moment when the output was so long. @param {number} offset */
+  toOffset(offset) {
+    this.survey();
+    this.place = between(this.offsets, this.places, offset);
+    this.showOutput(offset);
+    say("The screen as it was then");
+  }
+
+  /** @param {number} offset */
+  showOutput(offset) {
     this.leaveLive();
     this.block = undefined;
-    this.place = Math.min(Math.max(place, 0), this.length);
     this.tell();
-    this.show(Math.round(between(this.places, this.offsets, this.place)));
+    this.show(offset);
   }
 
   leaveLive() {
