@@ -264,7 +264,11 @@ def interrupt(host: "Host", request: Request) -> None:
 
 
 def signal_(host: "Host", request: Request) -> None:
-    """`spare_shell`: a signal to the foreground is for a program, and nothing is signalled when the shell is there."""
+    """Signals the foreground, the shell or the session.
+
+    For the foreground, `spare_shell` signals nothing when the shell is there, and `only` nothing when that process is
+    not there.
+    """
     _, running = _running(host, request)
     pty = running.pty
     name, target = fields.text(request, "signal"), request.fields.get("to", "foreground")
@@ -284,7 +288,9 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
-            if group == pty.pid and request.fields.get("spare_shell") is True:
+            only = request.fields.get("only")
+            spared = group == pty.pid and request.fields.get("spare_shell") is True
+            if spared or (only is not None and processes.group(only) != group):
                 request.answer(signaled=0)
                 return
             os.killpg(group, number)

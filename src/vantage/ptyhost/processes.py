@@ -226,14 +226,22 @@ def arguments(pid: int) -> list[str]:
 
 
 def dies_of(pid: int, number: signal.Signals) -> bool:
-    """Whether a process neither catches nor blocks nor ignores a signal; false for one that has ended."""
-    fields = (b"SigBlk:", b"SigIgn:", b"SigCgt:")
+    """Whether a signal would end a process: it neither catches nor blocks nor ignores it, and is not about to end.
+
+    A signal that is on its way to a process that has not run since is pending; a deadly one is so as SIGKILL.
+    """
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
-            masks = [int(line.split()[1], 16) for line in file if line.startswith(fields)]
+            fields = dict(line.split(b":", 1) for line in file if line.startswith((b"Sig", b"ShdPnd")))
     except OSError:
         return False
-    return len(masks) == len(fields) and not any(mask >> (number - 1) & 1 for mask in masks)
+
+    def has(name: bytes, *numbers: signal.Signals) -> bool:
+        return any(int(fields[name], 16) >> (each - 1) & 1 for each in numbers)
+
+    if any(has(name, number) for name in (b"SigBlk", b"SigIgn", b"SigCgt")):
+        return False
+    return not any(has(name, number, signal.SIGKILL) for name in (b"SigPnd", b"ShdPnd"))
 
 
 def started(pid: int) -> int | None:
@@ -246,6 +254,11 @@ def boot() -> str:
     """The id of this start of the machine: start times of processes are of one start only."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         return file.read().strip()
+
+
+def group(pid: int) -> int | None:
+    process = _read(pid)
+    return process.group if process is not None else None
 
 
 def parent(pid: int) -> int | None:

@@ -22,8 +22,10 @@ LATE_MS = 500
 """A command that ends by itself before its Ctrl-C, or this soon after it, may not have got it."""
 EDITOR_S = 0.5
 """How long input waits for a shell whose line editor has the terminal: a builtin may read keys too (`read -n 1`)."""
-START_MS, HANDOVER_S = 2000, 0.2
-"""How old a command is at most whose program may not have the terminal yet; how long an interrupt watches for that."""
+START_S = 2.0
+"""How old a command is at most whose program may not have the terminal yet; an interrupt waits so long for that."""
+HANDOVER_S = 0.2
+"""How long an interrupt watches a program that has the terminal."""
 KEY_S = 0.003
 
 
@@ -80,21 +82,23 @@ class Prompts:
         terminal before it is the program: both catch an interrupt and drop it. A program that lives, though it dies of
         an interrupt, has not got it.
         """
-        live, block, end = self._live, self._live.state.block, time.monotonic() + HANDOVER_S
-        if group is None or block is None or time.time() * 1000 - block.ts_begin > START_MS:
+        live, block, began = self._live, self._live.state.block, time.monotonic()
+        if group is None or block is None or time.time() - block.ts_begin / 1000 > START_S:
             return
         repeatable = (group,) if not live.hooks.is_shell(group) else ()
-        while time.monotonic() < end:
-            sample = await live.sampler.look()
+        while True:
+            pid = (await live.sampler.look()).foreground_pid
             if live.state.block is None or live.state.block.block_id != block.block_id:
                 return
-            pid = sample.foreground_pid
-            if pid is not None and not live.hooks.is_shell(pid):
+            starting = live.hooks.is_shell(pid)
+            if time.monotonic() - began > (START_S if starting else HANDOVER_S):
+                return
+            if pid is not None and not starting:
                 if repeatable and pid not in repeatable:
                     return  # the program that was interrupted has ended, and the shell has begun another
                 repeatable = (pid,)
                 if processes.dies_of(pid, signal.SIGINT):
-                    await live.ask("interrupt")
+                    await live.ask("signal", signal="INT", to="foreground", only=pid)
             await asyncio.sleep(KEY_S)
 
     async def line_taken(self) -> None:
