@@ -344,6 +344,7 @@ TOOLS: dict[str, Tool] = {
         returns=_output(ASK, Asked),
         reads=False,
         read_only=False,
+        needs_terminal=False,
         destructive=False,
         idempotent=False,
         open_world=False,
