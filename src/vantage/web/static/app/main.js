@@ -34,7 +34,7 @@ drawIcons();
 
 const link = new Link(await clientId(), { onState: showLink, onMessage: heard, denied });
 const timeline = new Timeline(byId("timeline"), new RequestCards({ toSecret, toMoment }));
-const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => pane("timeline") });
+const navigation = new Navigation(timeline, { shown: () => shown, reveal: () => panes.show("timeline") });
 const terminal = new Terminal();
 const panes = new Panes({ changed: () => { timeline.refresh(); terminal.refresh(); }, hasTerminal: () => shown.id !== "" && !shown.missing });
 const keyboard = new Keyboard(link, () => { if (!scrubber.live) scrubber.toLive(); });
@@ -344,19 +344,14 @@ const expandAll = () => {
   showExpanded();
 };
 
-function toTerminal() {
-  if (document.body.classList.contains("no-terminal")) foldTerminal();
-  pane("terminal");
-}
-
 function toSecret() {
-  toTerminal();
+  panes.revealTerminal();
   byId("secret-field").focus();
 }
 
 /** The screen as it was when the terminal's output was so long. @param {number} offset */
 function toMoment(offset) {
-  toTerminal();
+  panes.revealTerminal();
   scrubber.toOffset(offset);
 }
 

@@ -13,9 +13,14 @@ import { Heights } from "./row_heights.js";
 export const GUESS = 34; // px
 
 export class RowWindow {
-  /** @param {HTMLElement} scroller @param {() => void} changed called when a row has to be drawn again, or another height was measured */
-  constructor(scroller, changed) {
+  /**
+   * @param {HTMLElement} scroller
+   * @param {import("./request_cards.js").RequestCards} cards
+   * @param {() => void} changed called when a row has to be drawn again, or another height was measured
+   */
+  constructor(scroller, cards, changed) {
     this.scroller = scroller;
+    this.cards = cards;
     this.changed = changed;
     this.before = h("div");
     this.after = h("div");
@@ -102,6 +107,7 @@ export class RowWindow {
     if (known && known.row === row && known.open === open && known.lead === lead) return known.element;
     if (known && row && known.row && this.inUse(known)) return known.element; // it is replaced later
     const element = row ? rowElement(row, above, this.conversation, open) : waitingElement(n);
+    if (row?.outline.request) this.cards.fill(element, row.outline.request);
     if (n === this.current) element.setAttribute("aria-current", "true");
     if (known) {
       if (row && known.row) carryOver(known.element, element);

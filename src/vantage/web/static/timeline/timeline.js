@@ -24,15 +24,11 @@ export class Timeline {
   constructor(scroller, cards) {
     this.scroller = scroller;
     this.cards = cards;
-    this.before = h("div");
-    this.after = h("div");
-    this.list = h("div.entries", null, this.before, this.after, h("div.entries-end"));
-    scroller.append(this.list);
     /** @type {Rows | null} */
     this.rows = null;
     this.conversation = "";
     this.width = 80;
-    this.window = new RowWindow(scroller, () => this.refresh());
+    this.window = new RowWindow(scroller, cards, () => this.refresh());
     this.loader = new RowLoader({
       wanted: () => this,
       came: (rows) => {
@@ -206,119 +202,7 @@ export class Timeline {
     this.place();
     if (this.pinned) this.seen = rows.count;
     this.tell();
-    this.loadVisible();
-  }
-
-  /** Only these rows are in the page, in their order. @param {number} first @param {number} last */
-  keep(first, last) {
-    for (const [n, each] of this.shown) {
-      if (n >= first && n <= last) continue;
-      if (each.element.contains(document.activeElement)) this.scroller.focus({ preventScroll: true });
-      this.observer.unobserve(each.element);
-      this.unmeasured.delete(each);
-      each.element.remove();
-      this.shown.delete(n);
-    }
-    let previous = this.before;
-    for (let n = first; n <= last; n++) {
-      const element = this.entry(n);
-      if (previous.nextSibling !== element) previous.after(element);
-      previous = element;
-    }
-  }
-
-  measure() {
-    for (const each of this.unmeasured) this.heights.set(each.n, each.element.getBoundingClientRect().height);
-    this.unmeasured.clear();
-  }
-
-  /** Something is higher or lower than it was. @param {ResizeObserverEntry[]} changes */
-  resized(changes) {
-    let moved = false;
-    if (!this.scroller.clientHeight) return;
-    for (const { target, borderBoxSize } of changes) {
-      const n = Number(/** @type {HTMLElement} */ (target).dataset.n), height = borderBoxSize[0]?.blockSize ?? 0;
-      if (this.shown.get(n)?.element === target && Math.abs(this.heights.set(n, height)) > 0.01) moved = true;
-    }
-    if (moved) this.refresh();
-  }
-
-  /** @param {number} first @param {number} last */
-  pad(first, last) {
-    this.before.style.height = `${this.heights.top(first)}px`;
-    this.after.style.height = `${Math.max(this.heights.total - this.heights.top(last + 1), 0)}px`;
-  }
-
-  /** The element of a row, as it is now. @param {number} n @returns {HTMLElement} */
-  entry(n) {
-    const row = this.rows?.get(n) ?? null, known = this.shown.get(n);
-    const open = row !== null && this.openRows.isOpen(row.id);
-    const lead = row ? this.lead(row) : "";
-    if (known && known.row === row && known.open === open && known.lead === lead) return known.element;
-    if (known && row && known.row && this.inUse(known)) return known.element; // it is replaced later
-    const element = row ? this.made(row, open) : h("div.entry", { "data-n": n }, h("div.entry-wait"));
-    if (n === this.current) element.setAttribute("aria-current", "true");
-    if (known) {
-      if (row && known.row) carryOver(known.element, element);
-      this.observer.unobserve(known.element);
-      known.element.replaceWith(element);
-    }
-    const shown = { n, element, row, open, lead };
-    if (known) this.unmeasured.delete(known);
-    this.shown.set(n, shown);
-    this.unmeasured.add(shown);
-    this.observer.observe(element);
-    return element;
-  }
-
-  /** What stands above a row: the day, when it is another one; the agent, when it is another. @param {Row} row */
-  lead(row) {
-    const before = this.rows?.get(row.n - 1), { agent, depth } = row.outline, ts = began(row), earlier = before ? began(before) : 0;
-    const day = ts && (row.n === 1 || (earlier && dayOf(earlier) !== dayOf(ts))) ? dayOf(ts) : "";
-    const other = depth > 0 && before && (before.outline.agent ?? "") !== (agent ?? "") ? agent || "sub-agent" : "";
-    return `${day}\n${other}`;
-  }
-
-  /** @param {Row} row @param {boolean} open */
-  made(row, open) {
-    const ts = began(row);
-    const [day, agent] = this.lead(row).split("\n");
-    const element = h(`div.entry.of-${row.outline.kind}`, { "data-n": row.n, tabindex: -1 },
-      day ? h("div.entry-day", null, day) : null,
-      agent ? h("div.entry-agent", { "data-depth": row.outline.depth }, agent) : null,
-      ts ? h("a.entry-when", { href: this.address(row), title: `${fullTime(ts)} · link to this row` }, timeOfDay(ts)) : h("span.entry-when"),
-      entryMarkup(row, this.conversation),
-      h("div.entry-tools", null, h("button", { type: "button", "data-copy": "row", title: "Copy (c)", "aria-label": "Copy this row" }, icon("copy"))),
-    );
-    const details = element.querySelector("details.v-details");
-    if (details instanceof HTMLDetailsElement && open) {
-      this.fill(details, row);
-      details.open = true;
-    }
-    if (!details) finish(element);
-    if (row.outline.request) this.cards.fill(element, row.outline.request);
-    return element;
-  }
-
-  /** @param {Row} row */
-  address(row) {
-    return `#c=${encodeURIComponent(this.conversation)}&seq=${row.begin}`;
-  }
-
-  /** Draws what is inside a row that is open. @param {HTMLDetailsElement} details @param {Row} row */
-  fill(details, row) {
-    const body = details.querySelector(".v-body");
-    if (body && !body.hasChildNodes()) {
-      body.append(entryBody(row, this.conversation));
-      finish(details);
-    }
-  }
-
-  /** Whether a person selects text of a row, holds it down, or has opened or closed it and the event is on its way. @param {Shown} shown */
-  inUse({ element, open }) {
-    const selection = getSelection(), details = element.querySelector("details.v-details");
-    return (selection !== null && !selection.isCollapsed && element.contains(selection.anchorNode)) ||
-      (details instanceof HTMLDetailsElement && details.open !== open) || waitsForRelease(element, () => this.refresh());
+    if (rows.count) this.loader.loadNear(heights.at(scroller.scrollTop), heights.at(scroller.scrollTop + scroller.clientHeight));
   }
 
   tell() {
