@@ -31,6 +31,7 @@ OURS: Final = frozenset({"out", "shell", "size", "exit", "lost", "state", "reply
 MAX_SAMPLES: Final = 100
 _CHECKS: Final = ("none", "open", "secret")
 _TARGETS: Final = ("foreground", "shell", "session")
+_ENDING: Final = (signal.SIGTERM, signal.SIGKILL)
 
 
 class Refused(Exception):
@@ -285,6 +286,8 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
+            if number in _ENDING:
+                pty.discard_input()  # the shell would read what this program has not
             os.killpg(group, number)
     except OSError as error:
         raise Refused(Code.FAILED, f"cannot signal the {target}: {error.strerror}") from None

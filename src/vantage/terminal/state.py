@@ -92,6 +92,8 @@ class State(msgspec.Struct):
     last_exit_code: int | None = None
     asked: Continuation | None = None
     """Where the shell asked for the rest of a command that was given whole."""
+    continues: bool = False
+    """The shell asks for the rest of a line that was typed at its prompt."""
     ending: Reason | None = None
     pokes_read: int = 0
     """Pokes that the shell has answered."""
