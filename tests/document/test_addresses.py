@@ -24,6 +24,8 @@ ANOTHER = [
     ("bank.example", "http://bank.example.evil.example"),
     ("http://bank.example http://evil.example", "http://evil.example"),
     ("http://bank.example@evil.example", "http://bank.example@evil.example"),
+    ("http://bank.example@evil.example", "http://evil.example"),
+    ("https://bank.example:x@evil.example/login", "https://evil.example/login"),
     ("docs", "http://bank.example@evil.example"),
     ("http://bank.example", "http://bank.example%40evil.example/"),
     ("ba\u200bnk.exa\u00admple", "http://evil.example"),

@@ -13,6 +13,7 @@ from vantage.terminal.engines.ghostty.rows import RowReader
 from vantage.terminal.engines.ghostty.terminal import Cells, VtTerminal
 from vantage.terminal.screen.history import BIDI
 from vantage.terminal.screen.screen import CheckpointError, Screen
+from vantage.terminal.screen.transcript import Transcript
 
 SHARE = 1 / 40
 FOUND = (5_000_829, 6_005_856, 7_003_614, 7_008_662, 393_212_583_202_154)
@@ -98,6 +99,22 @@ def test_every_way_shows_the_same_after_many_sizes(engine):
     for seed in rounds(1, SHARE):
         for number in range(seed * 100_000, seed * 100_000 + extent(PLAYS[engine], 3000)):
             check_every_way(number, sizes_play(number), engine)
+
+
+@pytest.mark.parametrize("make", [play, sizes_play])
+@pytest.mark.parametrize("engine", ["ghostty", "pyte"])
+def test_every_output_has_lines(engine, make):
+    """Also in the middle of a sequence, and in states that cannot be copied."""
+    for seed in rounds(1, SHARE):
+        for number in range(seed * 100_000, seed * 100_000 + extent(PLAYS[engine], 3000)):
+            given = make(number)
+            with Screen(*given.sizes[0], engine=engine) as screen:
+                transcript = Transcript(screen)
+                for size, part in zip(given.sizes, given.parts, strict=True):
+                    transcript.resize(*size)
+                    transcript.feed(part)
+                assert all(isinstance(line, str) for line in transcript.lines()), (number, given)
+                assert (screen.cols, screen.rows_count, screen.failures) == (*given.sizes[-1], 0), (number, given)
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -3,8 +3,8 @@
 A link's text shows an address when a word of it has a host: after `scheme://`, after `www.`, after the `@` of a mail
 address, or because it is a domain (`bank.example`). It shows another one when such a host is not the target's.
 Hosts are compared as a browser reads them: without invisible characters, in lower case, with compatible characters and
-all dots as one, names of other scripts in their ASCII form, without `www.`, user names and ports. A target with a user
-name (`http://bank.example@evil.example`) always shows another.
+all dots as one, names of other scripts in their ASCII form, without `www.` and ports. A target or a shown address with
+a user name (`http://bank.example@evil.example`) always shows another.
 """
 
 import re
@@ -59,6 +59,8 @@ def _shown_host(word: str, url: str) -> str:
     word = word.removeprefix("mailto:")
     authority = _AUTHORITY_END.split(word[scheme.end() :] if scheme else word, maxsplit=1)[0]
     host = _PORT.sub("", authority.rpartition("@")[2]).strip(".:!?…*_~")
+    if scheme and "@" in authority:
+        return authority
     if scheme or _NUMBERS.fullmatch(host):
         return _same(host)
     if len(host) > 253 or not _DOMAIN.fullmatch(host):

@@ -36,6 +36,7 @@ OURS: Final = frozenset({"out", "shell", "size", "exit", "lost", "state", "reply
 MAX_SAMPLES: Final = 100
 _CHECKS: Final = ("none", "open", "secret")
 _TARGETS: Final = ("foreground", "shell", "session")
+_ENDING: Final = (signal.SIGTERM, signal.SIGKILL)
 
 
 Operation = Callable[["Host", Request], None]
@@ -288,11 +289,8 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
-            only = request.fields.get("only")
-            spared = group == pty.pid and request.fields.get("spare_shell") is True
-            if spared or (only is not None and processes.group(only) != group):
-                request.answer(signaled=0)
-                return
+            if number in _ENDING:
+                pty.discard_input()  # the shell would read what this program has not
             os.killpg(group, number)
     except OSError as error:
         raise Refused(Code.FAILED, f"cannot signal the {target}: {error.strerror}") from None

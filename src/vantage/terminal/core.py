@@ -170,7 +170,9 @@ class TerminalCore:
             self._begin(mark)
         elif mark.cycle == state.cycle and mark.kind == "P" and self._runs_given():
             self._asks_more(mark)
-        if state.block is not None and len(state.block.marks) < MAX_MARKS and mark.start >= state.block.raw.start:
+        elif mark.cycle == state.cycle and mark.kind == "P" and state.phase is Phase.IDLE:
+            state.continues = True
+        if state.block is not None and len(state.block.marks) < MOST_MARKS and mark.start >= state.block.raw.start:
             state.block.marks.append(ByteRange(mark.start, mark.end))
 
     def _prompted_again(self) -> bool:
@@ -202,6 +204,7 @@ class TerminalCore:
         """A block begins: at the shell's mark, or without one when the shell refused the command."""
         state = self.state
         pending, state.pending = state.pending, None
+        state.continues = False
         if mark is not None:
             state.asked = None  # the rest was typed
         spool, raw, ts = self._spool.length, self._passed, state.now
@@ -238,7 +241,7 @@ class TerminalCore:
 
     def _command_over(self, mark: Mark) -> None:
         state = self.state
-        state.unhooked = False
+        state.unhooked = state.continues = False
         if state.pending is not None and state.phase is Phase.SENT and state.block is None and self._refused():
             self._begin(None)
         if state.block is not None:
@@ -320,7 +323,7 @@ class TerminalCore:
         state.pid = record.pid
         state.cwd = record.cwd
         state.cycle = -1
-        state.unhooked = False
+        state.unhooked = state.continues = False
         state.pending = None
         state.ending = None
         state.now = record.ts

@@ -91,7 +91,9 @@ class State(msgspec.Struct):
     blocks: int = 0
     last_exit_code: int | None = None
     asked: Continuation | None = None
-    """Where the shell asked for the rest of a command that was given as a whole."""
+    """Where the shell asked for the rest of a command that was given whole."""
+    continues: bool = False
+    """The shell asks for the rest of a line that was typed at its prompt."""
     ending: Reason | None = None
     pokes_read: int = 0
     """How many pokes the shell has answered."""

@@ -9,6 +9,7 @@ MISLEADING = {
     "address": osc8("https://evil.example/", "https://bank.example/login"),
     "domain": osc8("https://evil.example/", "bank.example"),
     "user": osc8("https://bank.example@evil.example/", "here"),
+    "shown user": osc8("https://evil.example/", "https://bank.example@evil.example"),
     "styles": osc8("https://evil.example/", "\x1b[1mbank\x1b[31m.exam\x1b[mple"),
     "two links": osc8("https://evil.example/1", "bank.ex") + osc8("https://evil.example/2", "ample"),
     "half a link": "bank." + osc8("https://evil.example/", "example"),

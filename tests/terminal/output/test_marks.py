@@ -214,6 +214,12 @@ def test_a_printed_secret_is_covered_byte_for_byte():
     assert output == b"__vantage_aid='aid=abababab" + b"x" * 24 + b"'\n"
 
 
+def test_a_directory_or_a_command_named_after_the_secret_does_not_show_it():
+    covered = LONG[:8] + "x" * 24
+    _, found = split([mark("A", 1, f"cwd=/tmp/{LONG}", secret=LONG), mark("C", 1, f"cmd={LONG}", secret=LONG)], LONG)
+    assert [(one.cwd, one.cmd) for one in found] == [(f"/tmp/{covered}", None), (None, covered)]
+
+
 def test_half_a_mark_of_a_shell_that_was_killed_does_not_show_it():
     output, found = split([mark("A", 1, secret=LONG)[:-2]], LONG)
     assert (LONG.encode() in output, found) == (False, [])

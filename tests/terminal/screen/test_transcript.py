@@ -27,9 +27,21 @@ CASES = {
     "frames of other words": (b"\x1b[2J\x1b[Hred\x1b[2J\x1b[Hblue", ["red", "blue"]),
     "an alternate screen": (b"a\r\n\x1b[?1049h\x1b[Hfull\x1b[?1049lb", ["a", "b"]),
     "inside an alternate screen": (b"a\r\n\x1b[?1049h\x1b[Hfull", ["a", ""]),
+    "a cursor that waits behind a margin there": (
+        b"a\r\n\x1b[?1049h\x1b[?69h\x1b[1;5s\x1b[Hxxxxx",
+        ["a", ""],
+    ),
+    "a long sequence without an end there": (b"a\r\n\x1b[?1049h\x1b]52;c;" + b"x" * 100_000, ["a", ""]),
     "a line below the cursor": (b"one\r\n\r\nthree\x1b[2A", ["one", "", "three"]),
     "margins": (b"\x1b[1;5r" + TEN + b"\x1b[6;1Hbar", [*TEN_LINES, "", "bar"]),
 }
+
+
+def test_wide_characters_that_a_resize_has_cut_while_the_alternate_screen_was_shown():
+    transcript = Transcript(Screen(44, 22))
+    transcript.feed(b"\x1b[?7lline\r\n\x1b[9999@x" + "👩‍👩‍👧".encode() * 10 + b"\x1b[?47h\r\n")
+    transcript.resize(12, 28)
+    assert transcript.lines()[0] == "line"
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -26,6 +26,8 @@ class Sample:
         self.canonical: bool = bool(answer.get("canonical", True))
         self.foreground: str | None = answer.get("foreground")
         self.foreground_pid: int | None = answer.get("foreground_pid")
+        self.shell_waits: bool = bool(answer.get("waits_for_input"))
+        """The shell itself waits for input, and has read what was typed."""
         self.cwd: str | None = answer.get("cwd")
         """The foreground process's directory as the kernel names it; None where the host does not know it."""
 

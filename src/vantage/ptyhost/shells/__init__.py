@@ -64,6 +64,10 @@ ACCEPTED = {"bash": b"\x1b[?2004l\r", "zsh": b"\x1b[?2004l\r\r\n", "fish": b"", 
 """Bytes that the editors of bash and zsh print when a line is accepted. They print no C mark for text they cannot
 parse: the output of such a block, the shell's error message, begins after these bytes."""
 
+_SETTLE = b"\x1b[5207~"
+"""A key that does nothing. After half a key sequence (an Escape that was typed for a program before) it ends that, and
+what it leaves in the line is replaced with the command."""
+
 _LOAD = {"bash": b"\x1b[5200~\x1b[5201~", "zsh": b"\x1b[5200~", "fish": b"\x1b[5200~"}
 _LOAD_LONG = {"bash": b"\x1b[5204~\x1b[5205~\x1b[5201~", "zsh": b"\x1b[5204~", "fish": b"\x1b[5204~"}
 LONG_BYTES = 4096
@@ -210,7 +214,7 @@ def type_command(shell: Shell, folder: Path, command: str, *, cwd: str | None, e
     if not editor:
         return _type_without_editor(folder, text, cwd)
     _write(folder / COMMAND, b"".join(os.fsencode(part) + b"\0" for part in (cwd or "", head, text)))
-    return Typed((_LOAD_LONG if long else _LOAD)[shell.kind])
+    return Typed(_SETTLE + (_LOAD_LONG if long else _LOAD)[shell.kind])
 
 
 def _type_for_sh(folder: Path, text: str, shown: str, cwd: str | None) -> Typed:

@@ -412,6 +412,7 @@ __vantage_bind ''
 for __vantage_map in emacs vi-insert vi-command; do
     builtin bind -m "$__vantage_map" '"\e[5201~": accept-line'
     builtin bind -m "$__vantage_map" '"\e[5203~": ""'
+    builtin bind -m "$__vantage_map" '"\e[5207~": ""'
 done
 readonly -f __vantage_door __vantage_died __vantage_mend __vantage_stty __vantage_where __vantage_encode __vantage_mark __vantage_first __vantage_next \
     __vantage_leads __vantage_assert __vantage_set __vantage_wrapped __vantage_prompts __vantage_last __vantage_veil \

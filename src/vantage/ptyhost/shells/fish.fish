@@ -235,6 +235,7 @@ function __vantage_keys
             __vantage_status $last
             __vantage_poke $lost'
         builtin bind -M $mode \e\[5203~ true
+        builtin bind -M $mode \e\[5207~ true
     end
 end
 __vantage_keys

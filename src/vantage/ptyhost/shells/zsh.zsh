@@ -180,7 +180,8 @@ function __vantage_assert {
     fi
     for map in main emacs viins vicmd; do
         builtin bindkey -M $map '\e[5200~' __vantage_load '\e[5204~' __vantage_long \
-            '\e[5202~' __vantage_poke '\e[5203~' __vantage_nothing '\e[5206~' __vantage_cancel
+            '\e[5202~' __vantage_poke '\e[5203~' __vantage_nothing '\e[5207~' __vantage_nothing \
+            '\e[5206~' __vantage_cancel
     done
 }
 

@@ -96,8 +96,24 @@ class Pty:
             echo=bool(flags & termios.ECHO), canonical=bool(flags & termios.ICANON), isig=bool(flags & termios.ISIG)
         )
 
-    def quoted(self, line: bytes) -> bytes:
-        """A line as it must be typed to reach a canonical reader unchanged, whatever the terminal's settings are.
+    def alone(self, line: bytes) -> bytes:
+        """A line as it must be typed to reach a canonical reader alone and unchanged.
+
+        An unfinished line before it is erased: its bytes would become the beginning of this one. The character that
+        does so is typed twice, because the first may be quoted by what is there.
+        """
+        quoted = self._quoted(line)
+        settings = termios.tcgetattr(self.master)
+        if not settings[LFLAG] & termios.ICANON:
+            return quoted
+        erase: bytes = settings[CC][termios.VKILL]
+        if erase == b"\0":
+            self.discard_input()
+            return quoted
+        return erase + erase + quoted
+
+    def _quoted(self, line: bytes) -> bytes:
+        """A line in which no byte acts on the terminal, whatever its settings are.
 
         `stty intr x` or `stty erase o` would cut it. If the terminal has no quoting character (`stty lnext undef`,
         `stty -iexten`), settings that match a byte of the line get their usual values instead.

@@ -154,7 +154,7 @@ class Marks:
                 start=start,
                 end=end,
                 status=int(over or status) if over or status else None,
-                cwd=cwd_.decode() if cwd_ is not None else None,
+                cwd=self._without_secret(cwd_.decode()) if cwd_ is not None else None,
                 ts=float(seconds) * 1000 if seconds else None,
             )
         kind, *parts = payload.decode("utf-8", "replace").split(";")
@@ -168,10 +168,16 @@ class Marks:
             start=start,
             end=end,
             status=_integer(parts[0] if kind == "D" else fields.get("st")),
-            cwd=_decoded(fields.get("cwd")),
-            cmd=_decoded(fields.get("cmd")),
+            cwd=self._without_secret(_decoded(fields.get("cwd"))),
+            cmd=self._without_secret(_decoded(fields.get("cmd"))),
             ts=_milliseconds(fields.get("t")),
         )
+
+    def _without_secret(self, text: str | None) -> str | None:
+        """A directory or a command may be named after it."""
+        if text is None or self._secret not in text:
+            return text
+        return text.replace(self._secret, self._secret[:SHOWN] + COVER.decode() * (len(self._secret) - SHOWN))
 
 
 def _spelled(text: bytes, word: bytes) -> int:

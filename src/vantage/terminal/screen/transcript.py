@@ -7,7 +7,7 @@ clears the screen before each of its frames leaves the last frame.
 
 import re
 
-from vantage.terminal.screen.screen import Screen
+from vantage.terminal.screen.screen import CheckpointError, Screen
 
 ERASES = re.compile(rb"\x1b(?:\[(?:0*1?(?:;0*1?)?[Hf]\x1b\[0*|2|(3))J|c)")
 """Erases the screen: ED 2, RIS, and ED behind CUP to the first cell; or, with a group, what has left it: ED 3."""
@@ -24,6 +24,10 @@ written.
 """
 _SLICE = 1 << 18
 _DIGITS = re.compile(r"\d+")
+_LEAVE = b"\x1b[?1049l\x1b[?1047l\x1b[?47l"
+_CANCEL = b"\x18"
+"""Ends a sequence that is not finished."""
+_ENTER = b"\x1b[?1049h"
 
 
 class Transcript:
@@ -129,15 +133,29 @@ class Transcript:
     def _shown(self) -> list[str]:
         """Own lines that have left the screen since it was erased, and those on it, or under the alternate one."""
         if self._screen.alt_screen:
-            with Screen.decode(self._screen.encode(scrollback=False)) as behind:
-                behind.feed(b"\x1b[?1049l\x1b[?1047l\x1b[?47l")
-                shown, at = behind.unwrapped()
+            shown, at = self._behind()
         else:
             shown, at = self._screen.unwrapped()
         lines = self._left + shown
         end = len(self._left) + at
         last = next((number for number in range(len(lines) - 1, end, -1) if self._is_new(lines, number)), end)
         return self._own(lines[: last + 1])
+
+    def _behind(self) -> tuple[list[str], int]:
+        """The lines behind the alternate screen, and that of the cursor there.
+
+        Some states cannot be copied: a wrap that waits behind a right margin, a long sequence without an end, wide
+        characters that a resize has cut. Then the alternate screen is left, and is empty afterwards.
+        """
+        try:
+            with Screen.decode(self._screen.encode(scrollback=False)) as copy:
+                copy.feed(_LEAVE)
+                return copy.unwrapped()
+        except CheckpointError:
+            self._screen.feed(_CANCEL + _LEAVE)
+            shown = self._screen.unwrapped()
+            self._screen.feed(_ENTER)
+            return shown
 
     def _is_new(self, lines: list[str], number: int) -> bool:
         """Whether a line has text that was not there before."""

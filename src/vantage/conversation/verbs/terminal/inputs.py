@@ -36,6 +36,7 @@ ENTER = b"\r"
 ENTER_S = 0.15
 """Seconds between a text and its Enter for programs that detect pastes: Codex waits about 120 ms for more of one."""
 INTERRUPT = b"\x03"
+LINE_ENDS = (b"\r", b"\n")
 AT_SECRET_PROMPTS = frozenset({("c", CONTROL), ("d", CONTROL), ("Enter", 0)})
 """Keys that add nothing to a secret: they leave its prompt, or submit what was typed before."""
 
@@ -200,7 +201,7 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
     cursor = live.terminal.cursor
     terminal.input_written(b"" if secret else typed)
     check = "secret" if secret else "none" if live.settings.allow_secret_input else how.check
-    enters = prompts.current if prompts.at_prompt and ends_line(typed) else None
+    typed_at = prompts.current if prompts.at_prompt else None
     if typed.endswith(INTERRUPT):
         prompts.interrupt_sent()
     if INTERRUPT in typed:
@@ -214,11 +215,13 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
         raise
     if secret:
         secrets.typed(typed, how.by)
-    if written.echoed:
-        terminal.input_echoed(cursor)
-    if enters is not None:
-        prompts.line_entered(enters)
-    return _typed_at(terminal, cursor, written.note or note)
+    if typed_at is None:
+        prompts.command_typed(line=typed.endswith(LINE_ENDS))
+    elif ends_line(typed):
+        prompts.line_entered(typed_at)
+    elif typed and not typed.endswith((INTERRUPT, held_input.END_OF_INPUT)):
+        prompts.line_begun(typed_at)
+    return _typed_at(terminal, cursor, note)
 
 
 async def _write_rest(terminal: PtyTerminal, pieces: list[bytes], how: Typing, earlier: calls.Earlier) -> Cursor:

@@ -38,7 +38,13 @@ class Prompts:
     def __init__(self, live: LiveTerminal) -> None:
         self._live = live
         self._entered: Prompt | None = None
-        """The prompt at which a line was typed last: the shell's next mark is about that line."""
+        """The prompt at which a line was typed last: what the shell says next is about that line."""
+        self._unfinished: Prompt | None = None
+        """The prompt at which keys were typed that end no line: the shell has them in its line editor."""
+        self._ahead = False
+        """The last keys for the command before this prompt end no line: the shell has what it did not read."""
+        self._ahead_raw = False
+        """The terminal gave them to the command key by key."""
         self._interrupted: Prompt | None = None
         """The prompt at which the shell was interrupted: it may lose input until it shows another one."""
         self._interrupt_sent: float | None = None
@@ -67,12 +73,21 @@ class Prompts:
         return self._live.state.phase == "idle" and not self.line_pending and self._interrupted != self.current
 
     def line_entered(self, prompt: Prompt) -> None:
-        self._entered = prompt
+        self._entered, self._unfinished, self._ahead = prompt, None, False
+
+    def line_begun(self, prompt: Prompt) -> None:
+        self._unfinished = prompt
+
+    def command_typed(self, *, line: bool) -> None:
+        """Notes that a command which runs got input; `line` says that it ended with a line's end."""
+        self._ahead, self._ahead_raw = not line, not self._live.sampler.sample.canonical
 
     def interrupt_sent(self) -> None:
         """Notes where the shell is when a Ctrl-C is sent."""
-        self._interrupted = self.current
+        self._interrupted, self._unfinished = self.current, None
         into_command = not self.at_prompt or self._entered == self._interrupted
+        if not self.at_prompt:
+            self.command_typed(line=False)
         self._interrupt_sent = time.time() * 1000 if into_command else None
 
     async def interrupt_handed_over(self, group: int | None) -> None:
@@ -102,10 +117,34 @@ class Prompts:
             await asyncio.sleep(KEY_S)
 
     async def line_taken(self) -> None:
-        """Waits until the shell has begun the last typed line, and has answered an interrupt."""
-        await self._live.waiters.until(lambda: not self.line_pending, LINE_TIMEOUT_S)
+        """Until the shell has begun the line that was typed last, and has answered an interrupt."""
+        begun = await self._live.waiters.until(self._line_is_read, LINE_TIMEOUT_S)
+        if not begun and (await self._live.sampler.look()).shell_waits:
+            self._unfinished = self._entered
         self._entered = None
         await self.interrupt_taken()
+
+    def _line_is_read(self) -> bool:
+        return not self.line_pending or self._live.state.continues
+
+    async def line_emptied(self) -> None:
+        """Interrupts a shell that has a part of a line: half a word, a search, half a key sequence, an open quote.
+
+        Given after it, a command would be read as its rest.
+        """
+        if self._has_part_of_line():
+            self.interrupt_sent()
+            await self._live.ask("interrupt")
+            await self.interrupt_taken()
+        self._ahead = False
+
+    def _has_part_of_line(self) -> bool:
+        """A line editor shows keys that a command left to it; sh has none, and does not show what came key by key."""
+        state = self._live.state
+        if state.phase != "idle":
+            return False
+        left = self._ahead and (self._ahead_raw if state.kind == "sh" else bool(state.echo.strip()))
+        return left or state.continues or self._unfinished == self.current
 
     async def interrupt_taken(self) -> None:
         """Until a shell that was interrupted shows another prompt, unless it ignores interrupts.

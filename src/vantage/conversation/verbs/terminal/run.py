@@ -137,6 +137,7 @@ async def _give(terminal: PtyTerminal, command: Command) -> Begun:
         _check_idle(terminal)
         terminal.starting = True
         try:
+            await terminal.prompts.line_emptied()
             note = await _ready_shell(terminal)
             block = await _type(terminal, command)
         finally:

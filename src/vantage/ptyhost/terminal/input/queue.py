@@ -125,7 +125,7 @@ class InputQueue:
                         return unread
                 if item.echo_off:
                     self._size -= len(item.data)
-                    item.data = pty.quoted(item.data)
+                    item.data = pty.alone(item.data)
                     self._size += len(item.data)
                     pty.stop_echo()
                 if item.check == "secret":

@@ -18,6 +18,7 @@ function same(host) {
 /** The host that a word shows, if it shows one. @param {string} word */
 function shownHost(word) {
   const scheme = SCHEME.exec(word)?.[0] ?? "", authority = word.slice(scheme.length).replace(/^mailto:/, "").split(/[/\\?#]/)[0] ?? "";
+  if (scheme && authority.includes("@")) return authority; // a user name, which may look like the host
   const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "").replace(/^[.:!?…*_~]+|[.:!?…*_~]+$/g, "");
   return scheme || NUMBERS.test(host) || DOMAIN.test(host) ? same(host) : "";
 }
