@@ -172,7 +172,7 @@ class TerminalCore:
             self._asks_more(mark)
         elif mark.cycle == state.cycle and mark.kind == "P" and state.phase is Phase.IDLE:
             state.continues = True
-        if state.block is not None and len(state.block.marks) < MOST_MARKS and mark.start >= state.block.raw.start:
+        if state.block is not None and len(state.block.marks) < MAX_MARKS and mark.start >= state.block.raw.start:
             state.block.marks.append(ByteRange(mark.start, mark.end))
 
     def _prompted_again(self) -> bool:

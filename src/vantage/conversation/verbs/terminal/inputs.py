@@ -215,13 +215,15 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
         raise
     if secret:
         secrets.typed(typed, how.by)
+    if written.echoed:
+        terminal.input_echoed(cursor)
     if typed_at is None:
         prompts.command_typed(line=typed.endswith(LINE_ENDS))
     elif ends_line(typed):
         prompts.line_entered(typed_at)
     elif typed and not typed.endswith((INTERRUPT, held_input.END_OF_INPUT)):
         prompts.line_begun(typed_at)
-    return _typed_at(terminal, cursor, note)
+    return _typed_at(terminal, cursor, written.note or note)
 
 
 async def _write_rest(terminal: PtyTerminal, pieces: list[bytes], how: Typing, earlier: calls.Earlier) -> Cursor:
