@@ -30,6 +30,8 @@ _COMMANDS = {
     "search": ("look.output:search", "Find lines in what was printed."),
     "watch": ("look.watch:watch", "Show a conversation's timeline, live."),
     "attach": ("look.attach:attach", "Make this terminal a view of the agent's, and type into it."),
+    "requests": ("requests:requests", "List what people are asked, in all conversations."),
+    "answer": ("requests:answer", "Answer a question that people are asked."),
     "mcp": ("agents.mcp:mcp", "Give an agent a terminal: MCP on standard input and output."),
     "serve": ("server.serve:serve", "Serve conversations to agents and to the people who watch them."),
     "stop": ("server.stop:stop", "End the server; its shells live on."),
@@ -61,6 +63,7 @@ _GROUPS = {
     "Conversations": ("new", "ls", "status", "rename", "close", "delete"),
     "Run and talk": ("exec", "run", "send", "keys", "wait", "end", "reset", "resize"),
     "Look": ("watch", "attach", "screen", "blocks", "read", "search", "export"),
+    "People": ("requests", "answer"),
     "Agents": ("demo", "format", "ingest", "context", "connect", "mcp", "spec"),
     "The server": ("serve", "stop", "open", "token", "doctor", "rebuild"),
 }

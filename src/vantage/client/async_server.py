@@ -16,7 +16,7 @@ from vantage.client.calls import Call
 from vantage.client.endpoint import Endpoint, no_server
 from vantage.client.retry import Retry
 from vantage.client.rows import PAGE, Position, RowFollower, RowPage, TimelineRow, without
-from vantage.client.settings import Place, Settings, client_id, creation, endpoint_of, event_fields
+from vantage.client.settings import Place, Question, Settings, client_id, creation, endpoint_of, event_fields
 from vantage.client.transport.connection import compose, decoded, lost, parse
 from vantage.client.verbs import Verbs
 from vantage.conversation.verbs.verb import Result
@@ -26,6 +26,7 @@ from vantage.ptyhost.ownership import NotPrivate
 if TYPE_CHECKING:
     from vantage.client.transport.websocket import MessageStream
     from vantage.conversation.verbs.conversation.life import Description
+    from vantage.conversation.verbs.conversation.requests import RequestState, WholeRequest
     from vantage.events import Event
 
 R = TypeVar("R", bound=Result)
@@ -148,6 +149,57 @@ class AsyncConversation(Verbs):
 
         request = requests.instructions(self.id, agent=agent, additional=additional)
         return (await self.server.call(request, Text)).text
+
+    async def ask(
+        self,
+        question: str,
+        options: "Sequence[str | Mapping[str, Any]] | None" = None,
+        *,
+        wait: float = 0,
+        **fields: Unpack[Question],
+    ) -> "RequestState":
+        """Asks a person. With `wait`, returns once there is an answer, or how it stands after so many seconds.
+
+        `options` are answers to choose from; without them (and without a `schema`) the answer is a text.
+        """
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        asked = requests.ask(self.id, {"title": question, "options": options, "wait": wait, **fields})
+        return await self.server.call(asked, RequestState)
+
+    async def request(self, request_id: str, *, wait: float | None = None) -> "WholeRequest":
+        """One request, and how it stands; with `wait`, once it has ended or after so many seconds."""
+        from vantage.conversation.verbs.conversation.requests import WholeRequest  # loads much
+
+        return await self.server.call(requests.read_request(self.id, request_id, wait=wait), WholeRequest)
+
+    async def requests(self, *, every: bool = False) -> list[dict[str, Any]]:
+        """Its open requests, the oldest first; `every`: those that have ended too."""
+        from vantage.conversation.verbs.conversation.requests import RequestList  # loads much
+
+        return (await self.server.call(requests.list_requests(conversation=self.id, every=every), RequestList)).requests
+
+    async def answer(
+        self,
+        request_id: str,
+        option: str | None = None,
+        *,
+        text: str | None = None,
+        values: Mapping[str, Any] | None = None,
+        hash: str | None = None,
+    ) -> "RequestState":
+        """Answers a request. `hash` is that of what was shown to the person; without it, of the request as it is."""
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        shown = hash if hash is not None else (await self.request(request_id)).hash
+        given = {"option": option, "text": text, "values": values, "hash": shown}
+        return await self.server.call(requests.answer(self.id, request_id, given), RequestState)
+
+    async def withdraw(self, request_id: str) -> "RequestState":
+        """Takes a request back: it is closed without an answer."""
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        return await self.server.call(requests.withdraw(self.id, request_id), RequestState)
 
     async def rows(
         self, *, surface: str = "plain", width: int | None = None, after: int = 0

@@ -84,3 +84,32 @@ def instructions(
 ) -> Request:
     asked = given(agent=agent, additional=additional, explain=1 if explain else None)
     return request("GET", conversation_path(conversation, "/instructions", **asked))
+
+
+# requests to people
+
+
+def ask(conversation: str, fields: Mapping[str, Any]) -> Request:
+    return request("POST", conversation_path(conversation, "/requests"), given(**fields))
+
+
+def read_request(conversation: str, request_id: str, *, wait: float | None = None) -> Request:
+    return request("GET", conversation_path(conversation, _request_path(request_id), wait=wait))
+
+
+def withdraw(conversation: str, request_id: str) -> Request:
+    return request("DELETE", conversation_path(conversation, _request_path(request_id)))
+
+
+def answer(conversation: str, request_id: str, fields: Mapping[str, Any]) -> Request:
+    return request("POST", conversation_path(conversation, f"{_request_path(request_id)}/answer"), given(**fields))
+
+
+def list_requests(*, conversation: str | None = None, request_id: str | None = None, every: bool = False) -> Request:
+    """The open requests; `every`: those that have ended too, of the conversation or with the id."""
+    asked = given(conversation=conversation, request_id=request_id, state="all" if every else None)
+    return request("GET", f"/v1/requests?{urlencode(asked)}" if asked else "/v1/requests")
+
+
+def _request_path(request_id: str) -> str:
+    return f"/requests/{quote(request_id, safe='')}"

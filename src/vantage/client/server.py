@@ -14,7 +14,7 @@ from vantage.client import requests
 from vantage.client.calls import Call
 from vantage.client.endpoint import Endpoint
 from vantage.client.rows import PAGE, Position, RowFollower, RowPage, TimelineRow, without
-from vantage.client.settings import Place, Settings, client_id, creation, endpoint_of, event_fields
+from vantage.client.settings import Place, Question, Settings, client_id, creation, endpoint_of, event_fields
 from vantage.client.transport.http_client import HttpClient
 from vantage.client.transport.link import Link
 from vantage.client.verbs import Verbs
@@ -23,6 +23,7 @@ from vantage.errors import Conflict, NoServer, NotFound
 
 if TYPE_CHECKING:
     from vantage.conversation.verbs.conversation.life import Description
+    from vantage.conversation.verbs.conversation.requests import RequestState, WholeRequest
     from vantage.events import Event
 
 R = TypeVar("R", bound=Result)
@@ -139,6 +140,57 @@ class Conversation(Verbs):
 
         request = requests.instructions(self.id, agent=agent, additional=additional)
         return self._server.call(request, Text).text
+
+    def ask(
+        self,
+        question: str,
+        options: "Sequence[str | Mapping[str, Any]] | None" = None,
+        *,
+        wait: float = 0,
+        **fields: Unpack[Question],
+    ) -> "RequestState":
+        """Asks a person. With `wait`, returns once there is an answer, or how it stands after so many seconds.
+
+        `options` are answers to choose from; without them (and without a `schema`) the answer is a text.
+        """
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        asked = requests.ask(self.id, {"title": question, "options": options, "wait": wait, **fields})
+        return self._server.call(asked, RequestState)
+
+    def request(self, request_id: str, *, wait: float | None = None) -> "WholeRequest":
+        """One request, and how it stands; with `wait`, once it has ended or after so many seconds."""
+        from vantage.conversation.verbs.conversation.requests import WholeRequest  # loads much
+
+        return self._server.call(requests.read_request(self.id, request_id, wait=wait), WholeRequest)
+
+    def requests(self, *, every: bool = False) -> list[dict[str, Any]]:
+        """Its open requests, the oldest first; `every`: those that have ended too."""
+        from vantage.conversation.verbs.conversation.requests import RequestList  # loads much
+
+        return self._server.call(requests.list_requests(conversation=self.id, every=every), RequestList).requests
+
+    def answer(
+        self,
+        request_id: str,
+        option: str | None = None,
+        *,
+        text: str | None = None,
+        values: Mapping[str, Any] | None = None,
+        hash: str | None = None,
+    ) -> "RequestState":
+        """Answers a request. `hash` is that of what was shown to the person; without it, of the request as it is."""
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        shown = hash if hash is not None else self.request(request_id).hash
+        given = {"option": option, "text": text, "values": values, "hash": shown}
+        return self._server.call(requests.answer(self.id, request_id, given), RequestState)
+
+    def withdraw(self, request_id: str) -> "RequestState":
+        """Takes a request back: it is closed without an answer."""
+        from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
+
+        return self._server.call(requests.withdraw(self.id, request_id), RequestState)
 
     def rows(self, *, surface: str = "plain", width: int | None = None, after: int = 0) -> Iterator[TimelineRow]:
         """The rows of its timeline that changed after an event, read page by page."""

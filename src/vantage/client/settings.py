@@ -36,6 +36,26 @@ class Settings(TypedDict, total=False):
     engine: str
 
 
+class Question(TypedDict, total=False):
+    """More about a question to a person, as `POST …/requests` takes it."""
+
+    request_id: str
+    """Asked again with the same id, it is the same request."""
+    kind: str
+    """`question` or `approval`."""
+    text: str
+    """Markdown."""
+    tool: str
+    args: Any
+    cwd: str
+    details: str
+    """A diff, for example."""
+    schema: Mapping[str, Any]
+    """A form, as JSON Schema of an object."""
+    expires: int
+    """When it closes without an answer, in milliseconds since the epoch."""
+
+
 def creation(conversation: str | None, settings: Settings) -> Request:
     """The request that makes a conversation."""
     cwd, env = settings.get("cwd"), settings.get("env")

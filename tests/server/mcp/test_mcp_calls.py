@@ -107,7 +107,8 @@ async def test_every_tool_answers_as_it_promised(server, carrier):
         emitted = await user.call("timeline_emit", events=[{"type": "assistant_text", "text": "Done."}])
         assert emitted["count"] == 1
         assert (await user.call("display_context"))["text"].startswith("## Display Context")
-    assert listed == {*(f"pty_{verb}" for verb in _driven()), "timeline_emit", "display_context"}
+        assert (await user.call("ask_person", question="Which colour?", timeout_ms=0))["state"] == "pending"
+    assert listed == {*(f"pty_{verb}" for verb in _driven()), "ask_person", "timeline_emit", "display_context"}
 
 
 def _driven() -> list[str]:

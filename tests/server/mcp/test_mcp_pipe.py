@@ -119,7 +119,7 @@ def test_the_first_questions_are_answered_while_the_server_starts(own_home):
     with pipe(own_home) as process:
         begin(process, "2025-11-25")
         say(process, "tools/list", 2)
-        assert len(hear(process)["result"]["tools"]) == 9
+        assert len(hear(process)["result"]["tools"]) == 10
         say(process, "tools/call", 3, name="pty_exec_block", arguments={"command": "echo then"})
         assert hear(process)["result"]["structuredContent"]["output"] == "then\n"
 

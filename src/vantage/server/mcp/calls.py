@@ -27,6 +27,8 @@ from vantage.errors import (
     to_wire,
 )
 from vantage.server.mcp import words
+from vantage.server.mcp.asking import REQUEST as ASK
+from vantage.server.mcp.asking import ask
 from vantage.server.mcp.lean import lean
 from vantage.server.mcp.tools import TOOLS, Set, Tool
 from vantage.server.security.tokens import Scope
@@ -103,7 +105,11 @@ async def answer(
         stated = given.pop("conversation_id", None)
         conversation_id, made = await _conversation(caller, stated, looks=tool.read_only)
         call = _call(tool, meta or {})
-        outcome = await _do(caller, conversation_id, tool.request, _lenient(tool.request, given), call, progress)
+        given = _lenient(tool.request, given)
+        if tool.request == ASK:
+            outcome = await _asked(caller, conversation_id, given, (meta or {}).get(CALL_ID), progress)
+        else:
+            outcome = await _do(caller, conversation_id, tool.request, given, call, progress)
     except VantageError as error:
         return Answer(words.error_text(error), error={**to_wire(error), "hint": words.hint_of(error)})
     result = outcome.fields
@@ -133,6 +139,8 @@ async def answer(
 
 def _call(tool: Tool, meta: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a verb that say which call it is. Looking, and what is no verb of a terminal, needs none."""
+    if tool.request == ASK:
+        return {}  # the request's id is made of the call's
     if tool.request not in TERMINAL_VERBS:
         if meta.get(CALL_AGE) is not None and not tool.read_only:
             raise interrupted()
@@ -249,7 +257,16 @@ _WRITTEN_AS_TEXT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "wait_for": ("match", _is_condition),
     "keys": ("keys", _is_list),
     "append": ("events", lambda read: isinstance(read, (list, dict))),
+    ASK: ("options", _is_list),
 }
+
+
+async def _asked(
+    caller: Caller, conversation_id: str, given: dict[str, Any], call_id: Any, progress: Progress | None
+) -> Outcome:
+    longest = caller.services.config.mcp_wait
+    async with _Reporting(progress, longest):
+        return Outcome(await ask(caller, conversation_id, given, call_id, longest))
 
 
 async def _do(

@@ -14,6 +14,8 @@ from vantage.conversation.verbs.conversation.events import Append, Appended
 from vantage.conversation.verbs.table import TERMINAL_VERBS
 from vantage.conversation.verbs.terminal.params import DEFAULT_TIMEOUT_MS
 from vantage.conversation.verbs.verb import Result
+from vantage.server.mcp.asking import REQUEST as ASK
+from vantage.server.mcp.asking import Asked, AskPerson
 from vantage.server.mcp.lean import shown
 
 WAIT_S = 45.0
@@ -49,6 +51,7 @@ CORE = (
     "pty_status",
     "pty_end_session",
     "pty_read_block",
+    "ask_person",
 )
 
 INSTRUCTIONS = """\
@@ -330,6 +333,20 @@ def _pty_tool(verb: str) -> Tool:
 
 TOOLS: dict[str, Tool] = {
     **{f"pty_{verb}": _pty_tool(verb) for verb in TERMINAL_VERBS},
+    "ask_person": Tool(
+        name="ask_person",
+        request=ASK,
+        title="Ask a person",
+        description="Ask your user, also when they are away: a decision, or a fact only they have. pending: no answer "
+        "yet; call again with request_id, or go on. No answer is never a yes.",
+        takes=_input(ASK, AskPerson),
+        returns=_output(ASK, Asked),
+        reads=False,
+        read_only=False,
+        destructive=False,
+        idempotent=False,
+        open_world=False,
+    ),
     "timeline_emit": Tool(
         name="timeline_emit",
         request="append",

@@ -100,10 +100,18 @@ def status_note(result: Fields) -> str:
     return "No shell runs: pty_exec_block starts one." if result["mode"] == "exited" else ""
 
 
+def asked_note(result: Fields) -> str:
+    again = json.dumps({"request_id": result["request_id"]})
+    if result["state"] == "pending":
+        return f"No answer yet: it stays open. ask_person {again} waits on; meanwhile do what does not depend on it."
+    return "No person has answered: that is not a yes." if result["state"] == "closed" else ""
+
+
 NOTES: dict[str, Callable[[Fields], str]] = {
     "exec_block": exec_note,
     "wait_for": waited_note,
     "status": status_note,
+    "ask": asked_note,
 }
 
 
@@ -212,6 +220,7 @@ TEXTS: dict[str, Callable[[Fields], str]] = {
     ),
     "append": lambda result: f"{result['count']} events, the last one is {result['seq']}",
     "instructions": lambda result: result["text"],
+    "ask": lambda result: f"{result['state']}: {result.get('answer') or result.get('why') or result['request_id']}",
 }
 
 
@@ -255,4 +264,4 @@ def joined(notes: Iterable[str]) -> str:
 
 def _sentence(text: str) -> str:
     """With a capital, unless it begins with a tool's name."""
-    return text if text.startswith("pty_") else text[:1].upper() + text[1:]
+    return text if text.startswith(("pty_", "ask_")) else text[:1].upper() + text[1:]
