@@ -219,6 +219,18 @@ class InputFull(Conflict):
     code = "input_full"
 
 
+class InputClosed(Conflict):
+    """The agent, or its client, has closed its input. Nothing was sent."""
+
+    code = "input_closed"
+
+
+class OutOfOrder(Conflict):
+    """The message does not have the next number. `last`, a fact, is the number of the last one. Nothing was sent."""
+
+    code = "out_of_order"
+
+
 class LineTooLong(Conflict):
     """A terminal in canonical mode cuts lines at 4,095 bytes."""
 

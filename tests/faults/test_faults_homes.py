@@ -69,7 +69,11 @@ OTHER = """
 import sys
 from vantage.ptyhost import protocol
 protocol.PROTOCOL, protocol.SPOKEN, protocol.VERSION = {number}, ({number},), "another"
+from vantage.ptyhost import ops
 from vantage.ptyhost.__main__ import main
+if {number} < 2:
+    for name in ops.AGENT_OPERATIONS:
+        del ops.OPERATIONS[name]
 sys.exit(main(["--home", sys.argv[1]]))
 """
 
@@ -96,6 +100,33 @@ def other_host(home: Path, number: int) -> socket.socket:
 
 def test_a_host_of_another_protocol(stage):
     """The old host is left alone: clients are told its protocol and how to end it. After that the home works."""
+    without_host(stage)
+    for number in (min(protocol.SPOKEN) - 1, protocol.PROTOCOL + 1):
+        refused_by_another(stage, number)
+    stage.server.start()
+    assert_all_is_well(stage, host_died=True)
+
+
+def test_a_host_of_an_earlier_protocol_that_is_spoken(stage):
+    """It starts shells for a server of today. After its end the home has a host of today."""
+    without_host(stage)
+    with other_host(stage.home, 1):
+        theirs = stage.host
+        stage.server.start()
+        stage.runner().turned(2)
+        assert stage.host == theirs
+    stage.server.stop()
+    assert stage.vantage("stop", "--shells").code == 0
+    wait_until_gone(theirs)
+    shutil.rmtree(stage.home / "conversations" / "theirs")
+    stage.server.start()
+    stage.runner().turned(2)
+    assert json.loads((stage.home / "host.json").read_text())["protocol"] == protocol.PROTOCOL
+    assert_all_is_well(stage, host_died=True)
+
+
+def without_host(stage: Stage) -> None:
+    """A home that was used, in which neither server nor host runs."""
     runner = stage.runner()
     stage.watcher()
     runner.turned(2)
@@ -103,10 +134,6 @@ def test_a_host_of_another_protocol(stage):
     ours = stage.host
     os.kill(ours, signal.SIGTERM)
     wait_until_gone(ours)
-    for number in (protocol.PROTOCOL - 1, protocol.PROTOCOL + 1):
-        refused_by_another(stage, number)
-    stage.server.start()
-    assert_all_is_well(stage, host_died=True)
 
 
 def refused_by_another(stage: Stage, number: int) -> None:

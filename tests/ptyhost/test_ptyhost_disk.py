@@ -3,15 +3,14 @@
 import errno
 import json
 import os
-import resource
 import signal
-from contextlib import contextmanager
 
 import pytest
 
-from host_harness import Home, state, wait_gone
+from host_harness import Home, full_at, state, wait_gone
 from vantage.ptyhost import protocol
-from vantage.ptyhost.terminal.journal import Journal
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.terminal.past import read_past
 
 
 @pytest.fixture
@@ -24,17 +23,6 @@ def home(tmp_path):
 @pytest.fixture
 def client(home):
     return home.client()
-
-
-@contextmanager
-def full_at(pid: int, size: int):
-    """No file of this process can grow beyond `size`: what a full disk is to it. Works for every user."""
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 COUNTER = "i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i+1)); done; > $FINISHED; echo end; read x; read y"
@@ -179,7 +167,7 @@ SHELL = {"t": "shell", "at": 0, "ts": 1, "pid": 5, "cols": 80, "rows": 24}
 def test_a_torn_last_line_is_ended_or_cut(tmp_path, torn, kept):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(SHELL) + torn)
     journal = Journal(str(tmp_path))
-    assert journal.look().unfinished
+    assert read_past(journal).unfinished
     journal.record({"t": "lost"})
     journal.close()
     content = (tmp_path / protocol.INDEX_NAME).read_bytes()
@@ -191,7 +179,7 @@ def test_a_torn_last_line_is_ended_or_cut(tmp_path, torn, kept):
 def test_a_whole_file_without_a_line_end(tmp_path):
     (tmp_path / protocol.INDEX_NAME).write_bytes(b'{"t":"shell","at":0')
     journal = Journal(str(tmp_path))
-    assert not journal.look().unfinished
+    assert not read_past(journal).unfinished
     assert journal.journal == 0
     journal.close()
 
@@ -214,7 +202,7 @@ def test_a_whole_file_without_a_line_end(tmp_path):
 def test_the_journal_gives_the_state_of_the_last_process(tmp_path, records, unfinished, size, answered):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(*records))
     journal = Journal(str(tmp_path))
-    past = journal.look()
+    past = read_past(journal)
     assert (past.unfinished, (past.cols, past.rows), past.answered) == (unfinished, size, answered)
     journal.close()
 
@@ -223,7 +211,7 @@ def test_bytes_that_never_reached_the_disk_leave_a_named_gap(tmp_path):
     (tmp_path / protocol.INDEX_NAME).write_bytes(lines(SHELL, {"t": "out", "at": 500, "ts": 2}))
     (tmp_path / protocol.RAW_NAME).write_bytes(b"x" * 200)
     journal = Journal(str(tmp_path))
-    journal.look()
+    read_past(journal)
     assert journal.offset == 500
     journal.close()
     gap = json.loads((tmp_path / protocol.INDEX_NAME).read_bytes().splitlines()[-1])

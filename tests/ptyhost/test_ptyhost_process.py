@@ -119,7 +119,7 @@ def test_a_client_that_connects_while_the_host_leaves_is_served():
     program = """
 import os, socket, tempfile
 from vantage.ptyhost.host import Host
-from vantage.ptyhost.terminal.pty import Inherited
+from vantage.ptyhost.shared.child import Inherited
 with tempfile.TemporaryDirectory() as home:
     path = os.path.join(home, "host.sock")
     listener = socket.socket(socket.AF_UNIX)
@@ -148,7 +148,7 @@ def test_another_protocol_is_told_what_is_spoken(home, first):
     client = home.client(hello=False)
     client.socket.sendall(protocol.encode({"id": 1, **first}))
     answer = client.message()
-    assert (answer["ok"], answer["error"], answer["speaks"]) == (False, "protocol", [1])
+    assert (answer["ok"], answer["error"], answer["speaks"]) == (False, "protocol", [1, 2])
     assert client.ended()
     assert home.client().ask("list")
 

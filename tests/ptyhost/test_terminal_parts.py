@@ -13,19 +13,19 @@ import pytest
 
 from vantage.ptyhost.loop import READ, WRITE, Timer
 from vantage.ptyhost.protocol import INDEX_NAME, RAW_NAME, Happening
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.shared.listening import Listening
+from vantage.ptyhost.shared.output_events import OutputEvents
+from vantage.ptyhost.shared.stall import Stall
+from vantage.ptyhost.shared.watchers import Watchers
 from vantage.ptyhost.terminal.input.answers import Answers
 from vantage.ptyhost.terminal.input.queue import END_OF_INPUT, Input
 from vantage.ptyhost.terminal.input.replies import Reply
 from vantage.ptyhost.terminal.input.unread import Asker, Unread
 from vantage.ptyhost.terminal.input.writer import InputWriter
-from vantage.ptyhost.terminal.journal import Journal
-from vantage.ptyhost.terminal.listening import Listening
-from vantage.ptyhost.terminal.output.events import OutputEvents
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.output.reader import TURN, OutputReader
 from vantage.ptyhost.terminal.pty import Pty
-from vantage.ptyhost.terminal.stall import Stall
-from vantage.ptyhost.terminal.watchers import Watchers
 
 
 class FakeLoop:

@@ -20,7 +20,7 @@ from vantage.ptyhost import processes
 from vantage.ptyhost.host import Host
 from vantage.ptyhost.ownership import make_home, tighten
 from vantage.ptyhost.protocol import PROTOCOL, VERSION, encode, socket_path
-from vantage.ptyhost.terminal.pty import Inherited
+from vantage.ptyhost.shared.child import Inherited
 
 HELD: Final = 3
 _LOCK_PATIENCE: Final = 2.0

@@ -1,7 +1,7 @@
 """One client: requests in, answers and events out, neither of which can grow without end.
 
-While a client does not read, events are not queued but remembered as "something happened to this terminal", and told
-from its state when there is room. A client that sends requests and reads no answers is not read either.
+While a client does not read, events are not queued but remembered as "something happened to this terminal or agent",
+and told from its state when there is room. A client that sends requests and reads no answers is not read either.
 """
 
 import socket
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
 from vantage.ptyhost.protocol import Code, Happening, Lines, ProtocolError, decode, encode
-from vantage.ptyhost.terminal.hosted import HostedTerminal
+from vantage.ptyhost.shared.watchers import Source
 
 _CHUNK: Final = 64 * 1024
 _FULL: Final = 1024 * 1024
@@ -48,13 +48,16 @@ class Connection:
         self,
         loop: Loop,
         client: socket.socket,
+        pid: int,
         handle: Callable[[Request], None],
         gone: Callable[["Connection"], None],
     ) -> None:
         client.setblocking(False)
+        self.pid = pid
+        """The client's process."""
         self.greeted = False
         """The client has sent its hello."""
-        self.watching: set[HostedTerminal] = set()
+        self.watching: set[Source] = set()
         self._loop = loop
         self._socket = client
         self._handle = handle
@@ -62,7 +65,7 @@ class Connection:
         self._lines = Lines()
         self._unread: deque[bytes] = deque()
         self._outbox = bytearray()
-        self._news: dict[HostedTerminal, set[Happening]] = {}
+        self._news: dict[Source, set[Happening]] = {}
         self._interest = READ
         self._closing = self._closed = False
         loop.watch(client.fileno(), READ, self._ready)
@@ -70,15 +73,15 @@ class Connection:
     def send(self, message: dict[str, Any]) -> None:
         self._write(encode(message))
 
-    def tell(self, terminal: HostedTerminal, what: Happening) -> None:
+    def tell(self, source: Source, what: Happening, /) -> None:
         """Sends an event: at once, or when this client reads again."""
         if self._outbox:
-            news = self._news.setdefault(terminal, set())
+            news = self._news.setdefault(source, set())
             if what in _UNDOES:
                 news.discard(_UNDOES[what])
             news.add(what)
         else:
-            self._write(encode(_event(terminal, what)))
+            self._write(encode(source.event(what)))
 
     def close_when_sent(self) -> None:
         """Reads no more requests; answers and events that wait are still sent."""
@@ -91,8 +94,8 @@ class Connection:
         self._closed = self._closing = True
         self._loop.unwatch(self._socket.fileno())
         self._socket.close()
-        for terminal in self.watching:
-            terminal.unwatch(self)
+        for source in self.watching:
+            source.unwatch(self)
         self.watching.clear()
         self._news.clear()
         self._gone(self)
@@ -164,11 +167,11 @@ class Connection:
         del self._outbox[:sent]
         self._work()
         while self._news and not self._outbox:
-            terminal = next(iter(self._news))
-            happened = self._news.pop(terminal)
+            source = next(iter(self._news))
+            happened = self._news.pop(source)
             for what in _ORDER:
                 if what in happened:
-                    self.tell(terminal, what)
+                    self.tell(source, what)
         self._settle()
 
     def _settle(self) -> None:
@@ -187,12 +190,3 @@ class Connection:
 
 _UNDOES: Final = {Happening.STALLED: Happening.RESUMED, Happening.RESUMED: Happening.STALLED}
 _ORDER: Final = (Happening.STALLED, Happening.RESUMED, Happening.OUTPUT, Happening.EXIT)
-
-
-def _event(terminal: HostedTerminal, what: Happening) -> dict[str, Any]:
-    event: dict[str, Any] = {"event": what, "terminal": terminal.name}
-    if what in (Happening.OUTPUT, Happening.EXIT):
-        event["offset"], event["journal"] = terminal.log.offset, terminal.log.journal
-    elif what is Happening.STALLED:
-        event["why"] = terminal.log.why
-    return event

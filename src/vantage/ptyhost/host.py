@@ -1,4 +1,4 @@
-"""The host: listens, knows the terminals, reaps, and leaves when it is not needed any more."""
+"""The host: listens, knows the terminals and the agents, reaps, and leaves when it is not needed any more."""
 
 import contextlib
 import os
@@ -7,14 +7,16 @@ import signal
 import socket
 import struct
 import time
-from typing import Final
+from typing import Final, NamedTuple
 
+from vantage.ptyhost.agent.hosted import HostedAgent
 from vantage.ptyhost.connection import Connection, Request
 from vantage.ptyhost.loop import READ, Loop
-from vantage.ptyhost.ops import Refused, perform
+from vantage.ptyhost.ops import perform
 from vantage.ptyhost.protocol import Code, Op
+from vantage.ptyhost.shared.child import Inherited, reap
+from vantage.ptyhost.shared.registry import Registry
 from vantage.ptyhost.terminal.hosted import HostedTerminal
-from vantage.ptyhost.terminal.pty import Inherited, reap
 
 GRACE: Final = 10.0
 """Seconds a host waits for its first client."""
@@ -22,6 +24,8 @@ ENDING: Final = 1.0
 """Seconds that shells get when the host is told to end."""
 RESERVE: Final = 8
 """Descriptors kept free when a shell is started: running terminals need some briefly, and a server must connect."""
+AGENT_RESERVE: Final = 16
+"""As many when an agent is started: it keeps six itself."""
 FULL: Final = 0.25
 """Seconds before a host without descriptors accepts connections again."""
 LAST_WORDS: Final = 10.0
@@ -29,12 +33,17 @@ LAST_WORDS: Final = 10.0
 
 
 class Host:
-    """The connections, the terminals and the loop of the process."""
+    """The connections, the terminals, the agents and the loop of the process."""
 
     def __init__(self, listener: socket.socket, path: str, inherited: Inherited) -> None:
         self.loop = Loop()
         self.inherited = inherited
-        self.terminals: dict[str, HostedTerminal] = {}
+        self.terminals = Registry(
+            "terminal", Code.UNKNOWN_TERMINAL, lambda name, folder: HostedTerminal(self.loop, name, folder)
+        )
+        self.agents = Registry(
+            "agent", Code.UNKNOWN_AGENT, lambda name, folder: HostedAgent(self.loop, name, folder, spared=self._clients)
+        )
         self.greeted = False
         """A client has said hello."""
         self.leaving = False
@@ -42,7 +51,7 @@ class Host:
         self._overdue = False
         self._listener = listener
         self._path = path
-        self._connections: set[Connection] = set()
+        self.connections: set[Connection] = set()
         self._signals, wakeup = socket.socketpair()
         self._signals.setblocking(False)
         wakeup.setblocking(False)
@@ -59,7 +68,7 @@ class Host:
         self.loop.after(GRACE, lambda: None)
 
     def run(self) -> None:
-        """Runs until no client or terminal needs it, then removes the socket."""
+        """Runs until no client, terminal or agent needs it, then removes the socket."""
         while True:
             while not self._done():
                 self.loop.turn()
@@ -68,50 +77,23 @@ class Host:
             with contextlib.suppress(FileNotFoundError):
                 os.rename(self._path, away)
             self._accept(0)
-            if self.leaving or not self._connections:
+            if self.leaving or not self.connections:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(away)
                 return
             with contextlib.suppress(FileNotFoundError):
                 os.rename(away, self._path)
 
-    def terminal(self, name: str, folder: str) -> HostedTerminal:
-        """The terminal of this name, which is made if need be. Raises Refused when name and folder do not fit."""
-        known = self.terminals.get(name)
-        if known is None:
-            taken = next((other.name for other in self.terminals.values() if other.folder == folder), None)
-            if taken is not None:
-                raise Refused(Code.EXISTS, f"folder {folder} belongs to terminal {taken}: a folder holds one terminal")
-            known = self.terminals[name] = HostedTerminal(self.loop, name, folder)
-        elif known.folder != folder:
-            raise Refused(Code.BAD_REQUEST, f"terminal {name} is in {known.folder}, not in {folder}: forget it first")
-        else:
-            known.look_again()
-        return known
-
-    def known(self, name: str) -> HostedTerminal:
-        try:
-            return self.terminals[name]
-        except KeyError:
-            raise Refused(Code.UNKNOWN_TERMINAL, f"terminal {name} is not known: attach to it or open it") from None
-
-    def forget(self, terminal: HostedTerminal) -> None:
-        for connection in self._connections:
-            connection.watching.discard(terminal)
-            terminal.unwatch(connection)
-        terminal.rest()
-        del self.terminals[terminal.name]
-
     def end(self) -> None:
-        """Ends every shell, then leaves."""
+        """Ends every shell and agent, then leaves."""
         if self.leaving:
             return
         self.leaving = True
         self.loop.after(LAST_WORDS, self._give_up)
-        for terminal in self.terminals.values():
+        for each in (*self.terminals, *self.agents):
             try:
-                if terminal.running is not None:
-                    terminal.kill(ENDING, lambda _left: None)
+                if each.running is not None:
+                    each.kill(ENDING, lambda _left: None)
             except Exception:  # noqa: BLE001 -- the others are ended all the same
                 self.loop.report()
 
@@ -122,11 +104,19 @@ class Host:
         if self._overdue:
             return True
         if not self.leaving:
-            if self._connections:
+            if self.connections:
                 return False
             if not self.greeted and time.monotonic() - self._started < GRACE:
                 return False
-        return not any(terminal.busy for terminal in self.terminals.values())
+        return not (self.terminals.busy or self.agents.busy)
+
+    def perform_soon(self, request: Request) -> None:
+        """Performs a request in a turn of its own."""
+        self.loop.after(0, lambda: perform(self, request))
+
+    def _clients(self) -> set[int]:
+        """The processes at the other ends. An agent may have started a server: it is not ended with the agent."""
+        return {connection.pid for connection in self.connections}
 
     def _accept(self, _events: int) -> None:
         try:
@@ -139,9 +129,9 @@ class Host:
             self.loop.after(FULL, self._listen)
             return
         # The socket's mode says the same; this holds where a file system does not.
-        _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        pid, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         if user in (os.geteuid(), 0):
-            self._connections.add(Connection(self.loop, client, self._handle, self._connections.discard))
+            self.connections.add(Connection(self.loop, client, pid, self._handle, self.connections.discard))
         else:
             client.close()
 
@@ -154,10 +144,11 @@ class Host:
             # This process may have been stopped. The sender's request has timed out, and it may have been sent again.
             request.refuse(Code.EXPIRED, "the request came too late: nothing was done")
             return
-        if request.fields.get("op") == Op.OPEN and not _room():
+        opened = _OPENS.get(request.fields.get("op", ""))
+        if opened is not None and not _room(opened.reserve):
             limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
             why = f"Too many open files: the PTY host may open {limit:,} and its terminals take nearly all of them"
-            request.refuse(Code.FAILED, f"no shell can be started. {why}")
+            request.refuse(Code.FAILED, f"no {opened.what} can be started. {why}")
             return
         perform(self, request)
 
@@ -168,24 +159,29 @@ class Host:
         self._reap()
 
     def _reap(self) -> None:
-        """Reaps shells that have ended, and their orphans, which became our children."""
+        """Reaps shells and agents that have ended, and their orphans, which became our children."""
         found = reap()
         if not found.ended and not found.stopped:
             return
-        for terminal in tuple(self.terminals.values()):
+        for each in (*self.terminals, *self.agents):
             try:
-                running = terminal.running
-                if running is not None and running.pty.pid in found.stopped:
-                    running.stopped()
-                if running is not None and running.pty.pid in found.ended:
-                    terminal.reaped(running, found.ended[running.pty.pid])
-                terminal.killing.check()
+                each.reap(found)
             except Exception:  # noqa: BLE001 -- the others have ended all the same, and are not told again
                 self.loop.report()
 
 
-def _room() -> bool:
-    """Whether enough descriptors are free to start a shell. The lowest free number says how many are taken."""
+class _Opened(NamedTuple):
+    """What an operation starts."""
+
+    what: str
+    reserve: int
+
+
+_OPENS: Final = {Op.OPEN: _Opened("shell", RESERVE), Op.AGENT_OPEN: _Opened("agent", AGENT_RESERVE)}
+
+
+def _room(reserve: int) -> bool:
+    """Whether so many descriptors are free. The lowest free number says how many are taken."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return True
@@ -194,4 +190,4 @@ def _room() -> bool:
     except OSError:
         return False
     os.close(free)
-    return free < limit - RESERVE
+    return free < limit - reserve

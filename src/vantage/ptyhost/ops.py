@@ -1,7 +1,7 @@
 """The operations of the host: a table from the name of an operation to the function that does it.
 
-Each function answers its request now or arranges for it to be answered. `Refused` says what was expected, what came and
-the way out; any other exception is a failure of the host and is answered as such.
+Each function answers its request now or arranges for it to be answered, or raises `Refused`. Any other exception is a
+failure of the host and is answered as such. Those of agents are in `agent/ops.py`.
 """
 
 import os
@@ -10,17 +10,22 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from vantage.ptyhost import processes
+from vantage.ptyhost import fields, processes
+from vantage.ptyhost.agent.ops import AGENT_OPERATIONS
 from vantage.ptyhost.connection import Request
+from vantage.ptyhost.fields import Refused
 from vantage.ptyhost.holes import punch_hole
-from vantage.ptyhost.protocol import MAX_INPUT, MAX_TYPED_LINE, PROTOCOL, SPOKEN, VERSION, Code, Op, decode_data
+from vantage.ptyhost.protocol import MAX_INPUT, MAX_TYPED_LINE, SPOKEN, VERSION, Code, Op
+from vantage.ptyhost.shared.child import SpawnError
+from vantage.ptyhost.shared.killing import answer_killed
+from vantage.ptyhost.shared.stall import refuse_while_stalled
 from vantage.ptyhost.terminal.awaits.sampling import EVERY_MS, SAMPLES, Sampling
 from vantage.ptyhost.terminal.calls import Call
 from vantage.ptyhost.terminal.hosted import HostedTerminal
 from vantage.ptyhost.terminal.input.queue import NO_READER, Check, Input
 from vantage.ptyhost.terminal.input.readers import reads
 from vantage.ptyhost.terminal.input.replies import Reply
-from vantage.ptyhost.terminal.pty import Program, SpawnError
+from vantage.ptyhost.terminal.pty import Program
 from vantage.ptyhost.terminal.running import Running
 
 if TYPE_CHECKING:
@@ -31,14 +36,6 @@ OURS: Final = frozenset({"out", "shell", "size", "exit", "lost", "state", "reply
 MAX_SAMPLES: Final = 100
 _CHECKS: Final = ("none", "open", "secret")
 _TARGETS: Final = ("foreground", "shell", "session")
-
-
-class Refused(Exception):
-    """The request is refused, with an error code and a message."""
-
-    def __init__(self, code: Code, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 Operation = Callable[["Host", Request], None]
@@ -57,25 +54,23 @@ def hello(host: "Host", request: Request) -> None:
         return
     request.connection.greeted = True
     host.greeted = True
-    request.answer(protocol=PROTOCOL, version=VERSION, pid=os.getpid(), operations=list(OPERATIONS))
+    request.answer(protocol=wanted, version=VERSION, pid=os.getpid(), operations=list(OPERATIONS))
 
 
 def open_(host: "Host", request: Request) -> None:
     if host.leaving:
         raise Refused(Code.LEAVING, "the host is ending: start another one when it is gone")
-    argv, env = _text_list(request, "argv"), _text_map(request, "env")
-    size = _number(request, "cols", 1, 65535), _number(request, "rows", 1, 65535)
-    settings = _text(request, "settings") if request.fields.get("settings") is not None else ""
-    program = Program(argv, env, _text(request, "cwd"), *size, settings)
-    record = request.fields.get("record", {})
-    if not isinstance(record, dict):
-        raise Refused(Code.BAD_REQUEST, f"expected an object as record, got {record!r}")
-    terminal = host.terminal(_text(request, "terminal"), _folder(request))
+    command = fields.command(request)
+    size = fields.number(request, "cols", 1, 65535), fields.number(request, "rows", 1, 65535)
+    settings = fields.text(request, "settings") if request.fields.get("settings") is not None else ""
+    program = Program(command, *size, settings)
+    record = fields.facts(request, "record")
+    terminal = host.terminals.get(fields.text(request, "terminal"), fields.folder(request))
     if terminal.running is not None:
         raise Refused(
             Code.EXISTS, f"terminal {terminal.name} runs process {terminal.pid}: attach to it, or kill it first"
         )
-    _writable(terminal)
+    refuse_while_stalled(terminal.log)
     try:
         terminal.start(program, record, host.inherited)
     except SpawnError as error:
@@ -88,12 +83,12 @@ def open_(host: "Host", request: Request) -> None:
 
 
 def attach(host: "Host", request: Request) -> None:
-    terminal = host.terminal(_text(request, "terminal"), _folder(request))
+    terminal = host.terminals.get(fields.text(request, "terminal"), fields.folder(request))
     terminal.watch(request.connection, _window(request))
     request.connection.watching.add(terminal)
     request.answer(
         alive=terminal.running is not None,
-        pid=_process(terminal),
+        pid=terminal.pid,
         offset=terminal.log.offset,
         journal=terminal.log.journal,
         answered=terminal.answered,
@@ -104,7 +99,7 @@ def attach(host: "Host", request: Request) -> None:
 
 
 def detach(host: "Host", request: Request) -> None:
-    terminal = host.known(_text(request, "terminal"))
+    terminal = host.terminals.known(fields.text(request, "terminal"))
     terminal.unwatch(request.connection)
     request.connection.watching.discard(terminal)
     request.answer()
@@ -125,11 +120,11 @@ class _Part(NamedTuple):
 
 
 def input_(host: "Host", request: Request) -> None:
-    data, part, known = _data(request), _part(host, request), 0
+    data, part, known = fields.data(request), _part(host, request), 0
     if part is not None:
         if part.call.busy:
             # In a turn of its own: this one writes input.
-            part.call.settled(lambda: _perform_soon(host, request))
+            part.call.settled(lambda: host.perform_soon(request))
             return
         known = min(max(part.call.taken - part.at, 0), len(data))
         if part.call.why or part.call.taken >= part.end:
@@ -152,11 +147,11 @@ def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, know
     check = request.fields.get("check", "none")
     if check not in _CHECKS:
         raise Refused(Code.BAD_REQUEST, f"expected check to be one of {', '.join(_CHECKS)}, got {check!r}")
-    timeout = _number(request, "timeout_ms", 0, 3_600_000, 2000)
+    timeout = fields.number(request, "timeout_ms", 0, 3_600_000, 2000)
     record = None
     if request.fields.get("record") is not None:
         record = _record(request)
-        _writable(terminal)
+        refuse_while_stalled(terminal.log)
     if not running.input.accepts(len(data)):
         raise Refused(
             Code.INPUT_FULL,
@@ -186,7 +181,7 @@ def _type(host: "Host", request: Request, whole: bytes, part: _Part | None, know
     expects = request.fields.get("expects")
     if isinstance(expects, str) and expects:
         terminal.events.coalesce_until(expects.encode())
-    seen = _number(request, "seen", 0, 1 << 62) if request.fields.get("seen") is not None else None
+    seen = fields.number(request, "seen", 0, 1 << 62) if request.fields.get("seen") is not None else None
     if part is not None:
         part.call.begin(part.size)
     running.input.type(Input(data, cast("Check", check), record, deadline, done, refused, echo_off, seen))
@@ -203,7 +198,7 @@ _CHECK_MESSAGES: Final = {
 def reply(host: "Host", request: Request) -> None:
     """Answers a query, once. Whether the program still reads the answer is checked when it is written."""
     terminal, running = _running(host, request)
-    query, data = _number(request, "query", 0, 1 << 62), _data(request)
+    query, data = fields.number(request, "query", 0, 1 << 62), fields.data(request)
     if query <= terminal.answered or terminal.log.stalled or running.input.waiting:
         request.answer(sent=False)
         return
@@ -224,7 +219,7 @@ def flow(host: "Host", request: Request) -> None:
 
 def window(host: "Host", request: Request) -> None:
     """The client can take output up to `upto`: reading pauses there. Without `upto` it does not pause."""
-    terminal = host.known(_text(request, "terminal"))
+    terminal = host.terminals.known(fields.text(request, "terminal"))
     if request.connection not in terminal.watchers:
         raise Refused(Code.BAD_REQUEST, f"only an attached client has a window of terminal {terminal.name}: attach")
     terminal.watch(request.connection, _window(request))
@@ -234,13 +229,13 @@ def window(host: "Host", request: Request) -> None:
 def resize(host: "Host", request: Request) -> None:
     terminal, running = _running(host, request)
     pty = running.pty
-    cols, rows = _number(request, "cols", 1, 65535), _number(request, "rows", 1, 65535)
+    cols, rows = fields.number(request, "cols", 1, 65535), fields.number(request, "rows", 1, 65535)
     if (cols, rows) == (pty.cols, pty.rows):
         request.answer(changed=False)
         return
-    _writable(terminal)
+    refuse_while_stalled(terminal.log)
     if not running.drain():
-        _writable(terminal)
+        refuse_while_stalled(terminal.log)
     terminal.cols, terminal.rows = cols, rows
 
     def set_size() -> None:
@@ -268,7 +263,7 @@ def interrupt(host: "Host", request: Request) -> None:
 def signal_(host: "Host", request: Request) -> None:
     _, running = _running(host, request)
     pty = running.pty
-    name, target = _text(request, "signal"), request.fields.get("to", "foreground")
+    name, target = fields.text(request, "signal"), request.fields.get("to", "foreground")
     try:
         number = signal.Signals["SIG" + name.removeprefix("SIG")]
     except KeyError:
@@ -293,7 +288,7 @@ def signal_(host: "Host", request: Request) -> None:
 
 def state(host: "Host", request: Request) -> None:
     """Journals what is new since the last time, or what differs from the client's `awaiting_secret`."""
-    terminal = host.known(_text(request, "terminal"))
+    terminal = host.terminals.known(fields.text(request, "terminal"))
     if terminal.running is None:
         request.answer(
             alive=False,
@@ -335,8 +330,8 @@ def awaits(host: "Host", request: Request) -> None:
     `key`), with `process`, `pid`, `call`, `echo`, `canonical` and `line_editor` as evidence.
     """
     terminal, running = _running(host, request)
-    samples = _number(request, "samples", 1, MAX_SAMPLES, SAMPLES)
-    every = _number(request, "every_ms", 1, 10_000, EVERY_MS) / 1000
+    samples = fields.number(request, "samples", 1, MAX_SAMPLES, SAMPLES)
+    every = fields.number(request, "every_ms", 1, 10_000, EVERY_MS) / 1000
     Sampling(host.loop, running, terminal.log, samples, every, lambda found: request.answer(**found.fields())).take()
 
 
@@ -345,8 +340,8 @@ def remember(host: "Host", request: Request) -> None:
 
     `facts` are kept if the call has none yet; with `replace` in any case. `age_ms` is how long the process runs.
     """
-    terminal = host.known(_text(request, "terminal"))
-    call_id, facts = _text(request, "call"), request.fields.get("facts")
+    terminal = host.terminals.known(fields.text(request, "terminal"))
+    call_id, facts = fields.text(request, "call"), request.fields.get("facts")
     call = terminal.calls.get(call_id)
     known = call is not None
     if isinstance(facts, dict):
@@ -369,8 +364,8 @@ def remember(host: "Host", request: Request) -> None:
 
 
 def journal(host: "Host", request: Request) -> None:
-    terminal, record = host.known(_text(request, "terminal")), _record(request)
-    _writable(terminal)
+    terminal, record = host.terminals.known(fields.text(request, "terminal")), _record(request)
+    refuse_while_stalled(terminal.log)
     terminal.record(record)
 
     def answer() -> None:
@@ -381,30 +376,18 @@ def journal(host: "Host", request: Request) -> None:
 
 
 def kill(host: "Host", request: Request) -> None:
-    terminal = host.known(_text(request, "terminal"))
-    grace = _number(request, "grace_ms", 0, 600_000, 1000)
-
-    def done(left: list[int]) -> None:
-        if left:
-            request.refuse(
-                Code.STILL_RUNNING,
-                f"processes {', '.join(map(str, left))} did not end by SIGKILL: they belong to another user, or "
-                "hang in the kernel",
-                pids=left,
-            )
-        else:
-            request.answer(offset=terminal.log.offset, journal=terminal.log.journal)
-
-    terminal.kill(grace / 1000, done)
+    terminal = host.terminals.known(fields.text(request, "terminal"))
+    grace = fields.number(request, "grace_ms", 0, 600_000, 1000)
+    terminal.kill(grace / 1000, answer_killed(request, terminal.log))
 
 
 def punch(host: "Host", request: Request) -> None:
-    terminal = host.known(_text(request, "terminal"))
+    terminal = host.terminals.known(fields.text(request, "terminal"))
     length = terminal.log.offset
-    start = _number(request, "start", 0, length)
-    end = _number(request, "end", start + 1, length)
-    why = _text(request, "why")
-    _writable(terminal)
+    start = fields.number(request, "start", 0, length)
+    end = fields.number(request, "end", start + 1, length)
+    why = fields.text(request, "why")
+    refuse_while_stalled(terminal.log)
     descriptor = terminal.log.raw_descriptor()
     # Tries a hole after the file's end first: where the file system refuses it, no record of a hole is written.
     _punch(descriptor, length, 1)
@@ -419,10 +402,8 @@ def punch(host: "Host", request: Request) -> None:
 
 
 def forget(host: "Host", request: Request) -> None:
-    terminal = host.known(_text(request, "terminal"))
-    if terminal.busy:
-        raise Refused(Code.EXISTS, f"terminal {terminal.name} is in use by process {terminal.pid}: kill it first")
-    host.forget(terminal)
+    terminal = host.terminals.known(fields.text(request, "terminal"))
+    host.terminals.forget(terminal, host.connections)
     request.answer()
 
 
@@ -432,12 +413,22 @@ def list_(host: "Host", request: Request) -> None:
             {
                 "terminal": terminal.name,
                 "folder": terminal.folder,
-                "pid": _process(terminal),
+                "pid": terminal.pid,
                 "alive": terminal.running is not None,
                 "offset": terminal.log.offset,
             }
-            for terminal in host.terminals.values()
-        ]
+            for terminal in host.terminals
+        ],
+        agents=[
+            {
+                "agent": agent.name,
+                "folder": agent.folder,
+                "pid": agent.pid,
+                "alive": agent.running is not None,
+                "offset": agent.files.log.offset,
+            }
+            for agent in host.agents
+        ],
     )
 
 
@@ -461,6 +452,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     Op.PUNCH: punch,
     Op.FORGET: forget,
     Op.LIST: list_,
+    **AGENT_OPERATIONS,
 }
 
 
@@ -478,7 +470,7 @@ def perform(host: "Host", request: Request) -> None:
     try:
         operation(host, request)
     except Refused as refused:
-        request.refuse(refused.code, str(refused))
+        request.refuse(refused.code, str(refused), **refused.facts)
     except OSError as error:
         request.refuse(Code.FAILED, f"{name}: {error}")
     except UnicodeEncodeError:
@@ -486,10 +478,6 @@ def perform(host: "Host", request: Request) -> None:
     except Exception as error:  # noqa: BLE001 - shells depend on this process
         host.loop.report()
         request.refuse(Code.INTERNAL, f"{name} failed in the host: {error!r}; its log has the details")
-
-
-def _perform_soon(host: "Host", request: Request) -> None:
-    host.loop.after(0, lambda: perform(host, request))
 
 
 def _punch(descriptor: int, start: int, length: int) -> None:
@@ -500,95 +488,33 @@ def _punch(descriptor: int, start: int, length: int) -> None:
 
 
 def _running(host: "Host", request: Request) -> tuple[HostedTerminal, Running]:
-    terminal = host.known(_text(request, "terminal"))
+    terminal = host.terminals.known(fields.text(request, "terminal"))
     if terminal.running is None:
         raise Refused(Code.NOT_RUNNING, f"terminal {terminal.name} has no process: open it first")
     return terminal, terminal.running
 
 
-def _process(terminal: HostedTerminal) -> int | None:
-    """Pid of the process that runs in a terminal."""
-    return terminal.running.pty.pid if terminal.running is not None else None
-
-
 def _window(request: Request) -> int | None:
-    return _number(request, "upto", 0, 1 << 62) if request.fields.get("upto") is not None else None
-
-
-def _writable(terminal: HostedTerminal) -> None:
-    if terminal.log.stalled:
-        raise Refused(Code.STALLED, f"the log cannot be written ({terminal.log.why}): make room. Nothing was done")
-
-
-def _folder(request: Request) -> str:
-    folder = _text(request, "folder")
-    if not os.path.isabs(folder):
-        raise Refused(Code.BAD_REQUEST, f"expected an absolute path as folder, got {folder!r}")
-    return os.path.normpath(folder)
-
-
-def _text(request: Request, name: str) -> str:
-    value = request.fields.get(name)
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise Refused(Code.BAD_REQUEST, f"expected text as {name}, got {value!r}")
-    return value
-
-
-def _number(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
-    value = request.fields.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise Refused(Code.BAD_REQUEST, f"expected a number from {low} to {high} as {name}, got {value!r}")
-    return value
-
-
-def _text_list(request: Request, name: str) -> list[str]:
-    value = request.fields.get(name)
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(item, str) and "\0" not in item for item in value)
-    ):
-        raise Refused(Code.BAD_REQUEST, f"expected a list of texts as {name}, got {value!r}")
-    return value
-
-
-def _text_map(request: Request, name: str) -> dict[str, str]:
-    value = request.fields.get(name)
-    # The values stay out of the message: environments hold secrets.
-    if not isinstance(value, dict):
-        raise Refused(Code.BAD_REQUEST, f"expected an object as {name}, got {type(value).__name__}")
-    for key, item in value.items():
-        if not isinstance(item, str) or not key or "=" in key or "\0" in key + item:
-            raise Refused(Code.BAD_REQUEST, f"expected names and texts in {name}, got another thing at {key!r}")
-    return value
+    return fields.number(request, "upto", 0, 1 << 62) if request.fields.get("upto") is not None else None
 
 
 def _part(host: "Host", request: Request) -> _Part | None:
     """The part of a call that a request is, if it names one. The facts of a call that has not begun are kept."""
-    fields = request.fields.get("call")
-    if fields is None:
+    named = request.fields.get("call")
+    if named is None:
         return None
-    if not isinstance(fields, dict) or not isinstance(fields.get("id"), str):
-        raise Refused(Code.BAD_REQUEST, f"expected an object with a text id as call, got {fields!r}")
-    at, end, size = (fields.get(name) for name in ("at", "end", "size"))
+    if not isinstance(named, dict) or not isinstance(named.get("id"), str):
+        raise Refused(Code.BAD_REQUEST, f"expected an object with a text id as call, got {named!r}")
+    at, end, size = (named.get(name) for name in ("at", "end", "size"))
     if not (isinstance(at, int) and isinstance(end, int) and isinstance(size, int) and 0 <= at < end <= size):
         raise Refused(Code.BAD_REQUEST, f"expected 0 <= at < end <= size of a call, got {at!r}, {end!r}, {size!r}")
-    call = host.known(_text(request, "terminal")).calls.add(fields["id"])
+    call = host.terminals.known(fields.text(request, "terminal")).calls.add(named["id"])
     if (call.begun or call.busy) and call.size != size:
         raise Refused(Code.CHANGED, f"this call had {call.size} units when it began, and has {size} now")
     if not call.begun and not call.busy:
-        facts = fields.get("facts")
+        facts = named.get("facts")
         call.facts = facts if isinstance(facts, dict) else {}
     return _Part(call, at, end, size)
-
-
-def _data(request: Request) -> bytes:
-    value = request.fields.get("data")
-    try:
-        return decode_data(value if isinstance(value, str) else "?")
-    except ValueError:
-        # Without the value: it may be a secret.
-        raise Refused(Code.BAD_REQUEST, "expected base64 text as data, got something else") from None
 
 
 def _record(request: Request) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,22 +119,55 @@ def of_terminal(session: int | None, tty: int, before: Mapping[int, int]) -> dic
     A process that began a session of its own and lost its parent has become our child (see `__main__`): it is in the
     terminal as long as it has it open.
     """
+
+    def belongs(process: Process) -> bool:
+        return bool(
+            process.session == session
+            or (tty and process.tty == tty)
+            or before.get(process.pid) == process.started
+            or (tty and not process.tty and process.parent == os.getpid() and _has_open(process.pid, terminal))
+        )
+
+    def terminal(file: os.stat_result) -> bool:
+        return device(file.st_rdev) == tty
+
+    return _with_descendants(belongs)
+
+
+Pipes = frozenset[tuple[int, int]]
+"""Pipes by device and inode, which both ends have in common."""
+
+
+def of_agent(session: int | None, pipes: Pipes, before: Mapping[int, int], spared: Collection[int]) -> dict[int, int]:
+    """Processes of an agent, as pid and start: its session, those known before, and their descendants.
+
+    As in a terminal, an orphan that began a session of its own belongs to the agent as long as it has one of its pipes
+    open. Those that are `spared` do not count, nor do their descendants.
+    """
+
+    def belongs(process: Process) -> bool:
+        return (
+            process.session == session
+            or before.get(process.pid) == process.started
+            or (bool(pipes) and process.parent == os.getpid() and _has_open(process.pid, pipe))
+        )
+
+    def pipe(file: os.stat_result) -> bool:
+        return (file.st_dev, file.st_ino) in pipes
+
+    return _with_descendants(belongs, spared)
+
+
+def _with_descendants(belongs: Callable[[Process], bool], spared: Collection[int] = ()) -> dict[int, int]:
     alive = living()
     children: dict[int, list[Process]] = {}
     for process in alive:
         children.setdefault(process.parent, []).append(process)
     found: dict[int, int] = {}
-    waiting = [
-        process
-        for process in alive
-        if process.session == session
-        or (tty and process.tty == tty)
-        or before.get(process.pid) == process.started
-        or (tty and not process.tty and process.parent == os.getpid() and _has_open(process.pid, tty))
-    ]
+    waiting = [process for process in alive if belongs(process)]
     while waiting:
         process = waiting.pop()
-        if process.pid not in found:
+        if process.pid not in found and process.pid not in spared:
             found[process.pid] = process.started
             waiting += children.get(process.pid, ())
     return found
@@ -146,10 +179,10 @@ def device(number: int) -> int:
     return (minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12)
 
 
-def _has_open(pid: int, tty: int) -> bool:
+def _has_open(pid: int, is_it: Callable[[os.stat_result], bool]) -> bool:
     try:
         with spare, os.scandir(f"/proc/{pid}/fd") as entries:
-            return any(device(os.stat(entry.path).st_rdev) == tty for entry in entries)
+            return any(is_it(os.stat(entry.path)) for entry in entries)
     except OSError:
         return False
 
@@ -199,6 +232,18 @@ def dies_of(pid: int, number: signal.Signals) -> bool:
     except OSError:
         return False
     return len(masks) == len(fields) and not any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def started(pid: int) -> int | None:
+    """When a process was started, in clock ticks since the machine was; None when it has ended."""
+    process = _read(pid)
+    return process.started if process is not None else None
+
+
+def boot() -> str:
+    """The id of this start of the machine: start times of processes are of one start only."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
 
 
 def parent(pid: int) -> int | None:

@@ -1,7 +1,7 @@
 """What the host and its clients say to each other: names, limits, the line codec, and where the socket is.
 
 One JSON object a line in both directions over a unix stream socket; binary data is base64 in `data`. Clients import
-from here, so nothing in this file may start anything. A client speaks every version since 1.
+from here, so nothing in this file may start anything. Version 2 added agents. Host and client speak every version.
 """
 
 import binascii
@@ -15,14 +15,16 @@ from typing import Any, Final
 
 from vantage.ptyhost.ownership import own_directory
 
-PROTOCOL: Final = 1
-SPOKEN: Final = (1,)
+PROTOCOL: Final = 2
+SPOKEN: Final = (1, 2)
 """Every version this host understands."""
 VERSION: Final[str] = sys.modules["vantage"].__version__
 """Version of the package. Not imported by name: by its public names, `vantage` depends on every package in it."""
 
-MAX_LINE: Final = 8 * 1024 * 1024
-"""Bytes of one message; an environment and a full input buffer in base64 fit with room to spare."""
+MAX_PENDING: Final = 64 * 1024 * 1024
+"""Bytes that may wait for an agent that does not read, and so of one message to it."""
+MAX_LINE: Final = 96 * 1024 * 1024
+"""Bytes of one message: as many as may wait for an agent, in base64, and a record."""
 MAX_INPUT: Final = 1024 * 1024
 """Bytes of input that may wait for one terminal."""
 MAX_TYPED_LINE: Final = 4095
@@ -32,6 +34,9 @@ MAX_SOCKET_PATH: Final = 100
 
 RAW_NAME: Final = "output.raw"
 INDEX_NAME: Final = "output.index"
+STREAM_NAME: Final = "stream.raw"
+STREAM_INDEX_NAME: Final = "stream.index"
+ERRORS_NAME: Final = "stderr.log"
 
 
 class Op(StrEnum):
@@ -56,6 +61,13 @@ class Op(StrEnum):
     PUNCH = "punch"
     FORGET = "forget"
     LIST = "list"
+    AGENT_OPEN = "agent_open"
+    AGENT_ATTACH = "agent_attach"
+    AGENT_DETACH = "agent_detach"
+    AGENT_WRITE = "agent_write"
+    AGENT_CLOSE_INPUT = "agent_close_input"
+    AGENT_KILL = "agent_kill"
+    AGENT_FORGET = "agent_forget"
 
 
 class Code(StrEnum):
@@ -66,6 +78,7 @@ class Code(StrEnum):
     BAD_REQUEST = "bad_request"
     UNKNOWN_OP = "unknown_op"
     UNKNOWN_TERMINAL = "unknown_terminal"
+    UNKNOWN_AGENT = "unknown_agent"
     EXISTS = "exists"
     NOT_RUNNING = "not_running"
     SPAWN = "spawn"
@@ -75,6 +88,10 @@ class Code(StrEnum):
     SECRET_GONE = "secret_gone"  # noqa: S105
     """The program that asked for a secret ended before it read it: the unread bytes were discarded."""
     INPUT_FULL = "input_full"
+    INPUT_CLOSED = "input_closed"
+    """The agent, or a client, has closed its input. Nothing was taken."""
+    ORDER = "order"
+    """The number of a message is not the next one; `last` is the last that was taken. Nothing was taken."""
     LINE_TOO_LONG = "line_too_long"
     """A line that the terminal, in canonical mode, would cut. Nothing was taken."""
     STALLED = "stalled"

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from vantage.ptyhost import shells
 from vantage.ptyhost.protocol import Happening
-from vantage.ptyhost.terminal.journal import Journal
+from vantage.ptyhost.shared.journal import Journal
 from vantage.testing.line_discipline import LineDiscipline
 
 PID = 1 << 30

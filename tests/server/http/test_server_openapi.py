@@ -42,8 +42,8 @@ PATH_EXAMPLES = {
     for parameter in said.get("parameters", ())
     if parameter["in"] == "path"
 }
-NEVER_OVER_HTTP = ("home_taken", "unsafe_home", "no_server")
-"""Errors of a server that does not start, and of a client that finds none."""
+NEVER_OVER_HTTP = ("home_taken", "unsafe_home", "no_server", "out_of_order")
+"""Errors of a server that does not start, of a client that finds none, and between a server and the PTY host."""
 
 
 def every_error():

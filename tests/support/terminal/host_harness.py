@@ -2,11 +2,13 @@
 
 import json
 import os
+import resource
 import select
 import signal
 import socket
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from vantage.ptyhost import protocol
@@ -74,7 +76,7 @@ class Client:
         while True:
             while self.events:
                 event = self.events.pop(0)
-                if event["event"] == name and event["terminal"] == terminal:
+                if event["event"] == name and event.get("terminal") == terminal:
                     return event
             self.sort(self.message())
 
@@ -193,6 +195,17 @@ def end(pid: int) -> None:
         pass
     finally:
         os.close(watched)
+
+
+@contextmanager
+def full_at(pid: int, size: int):
+    """No file of this process can grow beyond `size`: what a full disk is to it. Works for every user."""
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def wait_gone(pid: int) -> None:

@@ -7,17 +7,17 @@ and nothing else, and the terminal hangs up when its last user is gone.
 import contextlib
 import fcntl
 import os
-import resource
 import select
 import signal
 import struct
 import sys
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final
 
 from vantage.ptyhost import processes
+from vantage.ptyhost.shared.child import Command, Inherited, start
 from vantage.ptyhost.terminal.settings import CC, IFLAG, LFLAG, KeptSettings, is_canonical
 
 _IUTF8: Final = 0x4000
@@ -44,21 +44,10 @@ _SPECIAL: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Inherited:
-    """What shells get from the process that started the host, and not from the host itself."""
-
-    umask: int
-    files: tuple[int, int]
-    """Limits on open files."""
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """What to start, and the size of its terminal."""
 
-    argv: list[str]
-    env: Mapping[str, str]
-    cwd: str
+    command: Command
     cols: int
     rows: int
     settings: str = ""
@@ -77,10 +66,6 @@ class Modes:
     def secret(self) -> bool:
         """No echo, but whole lines: a program asks for a password."""
         return self.canonical and not self.echo
-
-
-class SpawnError(OSError):
-    """The program could not be started."""
 
 
 class Pty:
@@ -236,10 +221,7 @@ class Pty:
 
 
 def spawn(program: Program, inherited: Inherited) -> Pty:
-    """Starts a program in a session of its own, on a terminal of its own. Raises SpawnError.
-
-    A fork, not posix_spawn: that cannot set a controlling terminal. The host has one thread, so nothing is held.
-    """
+    """Starts a program in a session of its own, on a terminal of its own. Raises SpawnError."""
     master, slave = os.openpty()
     try:
         attributes = termios.tcgetattr(slave)
@@ -248,91 +230,13 @@ def spawn(program: Program, inherited: Inherited) -> Pty:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", program.rows, program.cols, 0, 0))
         tty = processes.device(os.fstat(slave).st_rdev)
         os.set_blocking(master, False)
-        trouble, report = os.pipe()
-        # Until the child has taken our handlers off, a signal to it would come out of our wakeup socket as ours.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
-            pid = os.fork()
-            if pid == 0:
-                _become(program, slave, report, inherited)
-        except OSError:
-            os.close(trouble)
-            raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            os.close(report)
-        said = os.read(trouble, 65536)  # ends when exec closes the other end
-        os.close(trouble)
+        pid = start(program.command, (slave, slave, slave), inherited, terminal=slave)
     except BaseException:
         os.close(master)
         raise
     finally:
         os.close(slave)
-    if said:
-        os.close(master)
-        os.waitpid(pid, 0)
-        raise SpawnError(said.decode("utf-8", "replace"))
     return Pty(master, pid, tty, program.cols, program.rows, KeptSettings(attributes, program.settings))
-
-
-def _become(program: Program, slave: int, report: int, inherited: Inherited) -> NoReturn:
-    """The child: becomes the program or says why not."""
-    doing = "start a session"
-    try:
-        os.setsid()
-        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-        for descriptor in (0, 1, 2):
-            os.dup2(slave, descriptor)
-        doing = f"enter the folder {program.cwd}"
-        os.chdir(program.cwd)
-        doing = f"run {program.argv[0]}"
-        os.umask(inherited.umask)
-        resource.setrlimit(resource.RLIMIT_NOFILE, inherited.files)
-        for number in signal.valid_signals():
-            if number not in (signal.SIGKILL, signal.SIGSTOP):
-                # glibc keeps two of the real-time signals to itself.
-                with contextlib.suppress(OSError):
-                    signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.execvpe(program.argv[0], program.argv, program.env)  # noqa: S606 - running what it is told to is the host's job
-    except BaseException as error:  # noqa: BLE001 - nothing of the host may run on in here
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        with contextlib.suppress(OSError):
-            os.write(report, f"cannot {doing}: {why}".encode("utf-8", "replace")[:4096])
-    finally:
-        os._exit(127)
-
-
-def explain(status: int) -> tuple[int | None, int | None]:
-    """A wait status as exit status and signal, one of which is None."""
-    code = os.waitstatus_to_exitcode(status)
-    return (code, None) if code >= 0 else (None, -code)
-
-
-@dataclass(frozen=True, slots=True)
-class Reaped:
-    """Children that have ended, as pid and wait status, and children that were stopped."""
-
-    ended: dict[int, int]
-    stopped: set[int]
-
-
-def reap() -> Reaped:
-    ended: dict[int, int] = {}
-    stopped: set[int] = set()
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
-        except ChildProcessError:
-            break
-        if pid == 0:
-            break
-        if os.WIFSTOPPED(status):
-            stopped.add(pid)
-        else:
-            ended[pid] = status
-    return Reaped(ended, stopped)
 
 
 if sys.platform != "linux":  # pragma: no cover

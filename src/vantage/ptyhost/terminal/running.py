@@ -13,15 +13,15 @@ from typing import Final, NamedTuple
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.loop import HANGUP, READ, WRITE, Loop
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.shared.listening import Listening
+from vantage.ptyhost.shared.output_events import OutputEvents
+from vantage.ptyhost.shared.stall import Stall
 from vantage.ptyhost.terminal.input.answers import Answers
 from vantage.ptyhost.terminal.input.writer import InputWriter
-from vantage.ptyhost.terminal.journal import Journal
-from vantage.ptyhost.terminal.listening import Listening
-from vantage.ptyhost.terminal.output.events import OutputEvents
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.output.reader import OutputReader
 from vantage.ptyhost.terminal.pty import Pty
-from vantage.ptyhost.terminal.stall import Stall
 
 STOPPED_CHECK_S: Final = 0.05
 
@@ -73,6 +73,18 @@ class Running:
             recorded=self._recorded,
             pumped=self.listening.update,
         )
+
+    @property
+    def pid(self) -> int:
+        return self.pty.pid
+
+    def listen(self) -> None:
+        """Asks the loop for what is wanted now."""
+        self.listening.update()
+
+    def resumed(self) -> None:
+        """The files can be written again: input that comes with a record is typed."""
+        self.input.pump()
 
     def drain(self) -> bool:
         """Reads to the end of what the terminal has now; false when it cannot be written."""

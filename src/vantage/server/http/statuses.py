@@ -81,6 +81,7 @@ STATUSES: dict[int, Status] = {
             "secret_gone",
             "not_running",
             "input_full",
+            "input_closed",
             "line_too_long",
             "changed",
             "answered",

@@ -18,7 +18,7 @@ TIMEOUT_S = 30.0
 
 
 @click.command(cls=Verb)
-@click.option("--shells", is_flag=True, help="End every shell of the home too, with all that runs in it.")
+@click.option("--shells", is_flag=True, help="End every shell and agent of the home too, with all that runs in it.")
 @json_option
 @home_option
 def stop(shells: bool, as_json: bool, home: str | None) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -20,11 +20,13 @@ from vantage.errors import (
     Do,
     HostLost,
     HostSilent,
+    InputClosed,
     InputFull,
     Interrupted,
     LineTooLong,
     NoSecretPrompt,
     NotRunning,
+    OutOfOrder,
     SecretGone,
     SecretPrompt,
     Unavailable,
@@ -39,12 +41,28 @@ LOOK_S, SILENT_LOOKS = 1.0, 3
 """Seconds between two pings while a request is open, and how many of them without an answer make the host silent."""
 EXPIRES_S = 3.0
 """A request expires after so long: the host does not begin it, and while the host is silent it has failed."""
+SLOWEST = 1 << 20
+"""Bytes a second at which a host under load reads a large message at least: so much later it expires."""
 _BUFFER = 1 << 16
 Tell = Callable[[dict[str, Any]], None]
 
 _log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+REPLACE = "'vantage stop --shells' ends it and its shells; the next command starts a new one"
+"""The way out of a host of another version."""
+_ENVELOPE = frozenset({"id", "ok", "error", "message"})
+"""Fields of every refusal; the others are facts."""
+
+
+class _Kind(NamedTuple):
+    """Events that replace each other."""
+
+    terminal: str
+    agent: str
+    event: str
 
 
 class _Meaning(NamedTuple):
@@ -86,12 +104,16 @@ _ERRORS: dict[str, _Meaning] = {
     protocol.Code.CHANGED: _Meaning(
         Interrupted, "the terminal was in another mode when it began", (Do("read_screen", "shows how far it came"),)
     ),
-    protocol.Code.PROTOCOL: _Meaning(Unavailable, "'vantage stop --shells' ends it and its shells"),
+    protocol.Code.ORDER: _Meaning(OutOfOrder, "the journal has what was sent"),
+    protocol.Code.INPUT_CLOSED: _Meaning(InputClosed, "what it does can still be read"),
+    protocol.Code.PROTOCOL: _Meaning(Unavailable, REPLACE),
     protocol.Code.STALLED: _Meaning(Unavailable, "free some disk space: nothing is lost meanwhile"),
 }
 
 
 class HostClient(asyncio.BufferedProtocol):
+    """Speaks the highest version that the host speaks too. An older host lists fewer operations, or none."""
+
     def __init__(self) -> None:
         self.on_event: Tell = lambda _: None
         self.on_lost: Callable[[], None] = lambda: None
@@ -100,6 +122,8 @@ class HostClient(asyncio.BufferedProtocol):
         """Whether it can pause reading at a window; a host of an earlier version lists no operations and cannot."""
         self.remembers = False
         """Whether it remembers calls; a host of an earlier version does not."""
+        self.runs_agents = False
+        """Whether it runs agents; a host of protocol 1 does not."""
         self._transport: asyncio.Transport | None = None
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._expire: dict[int, float] = {}
@@ -116,14 +140,21 @@ class HostClient(asyncio.BufferedProtocol):
     @classmethod
     async def connect(cls, home: Path) -> "HostClient":
         """To the host of this home; it is started when none runs."""
+        version = protocol.PROTOCOL
         for _ in range(_TRIES):
+            host = await cls._reach(home)
             try:
-                host = await cls._reach(home)
-                hello = await host.request("hello", protocol=protocol.PROTOCOL)
+                hello = await host.request("hello", protocol=version)
             except HostLost:
                 continue  # an idle host ended itself while we connected
-            host.pid, operations = hello["pid"], hello.get("operations", ())
-            host.pauses, host.remembers = protocol.Op.WINDOW in operations, protocol.Op.REMEMBER in operations
+            except Unavailable as refused:
+                await host.close()
+                lower = [each for each in protocol.SPOKEN if each < version and each in _speaks(refused)]
+                if not lower:
+                    raise
+                version = max(lower)
+                continue
+            host.greeted(hello)
             return host
         raise Unavailable("the PTY host leaves as soon as it is started", hint=f"see {home / 'host.log'}")
 
@@ -144,6 +175,13 @@ class HostClient(asyncio.BufferedProtocol):
             ) from error
         return host
 
+    def greeted(self, hello: dict[str, Any]) -> None:
+        """Takes the answer to the hello, which says what this host can do."""
+        self.pid, operations = hello["pid"], hello.get("operations", ())
+        self.pauses = protocol.Op.WINDOW in operations
+        self.remembers = protocol.Op.REMEMBER in operations
+        self.runs_agents = protocol.Op.AGENT_OPEN in operations
+
     async def request(self, op: str, **fields: Any) -> dict[str, Any]:
         """Asks, and waits for the answer."""
         return await self.ask(op, **fields)
@@ -156,7 +194,7 @@ class HostClient(asyncio.BufferedProtocol):
             return answer
         number = next(self._ids)
         self._answers[number] = answer
-        self._expire[number] = time.monotonic() + EXPIRES_S
+        self._expire[number] = time.monotonic() + EXPIRES_S + len(fields.get("data", "")) / SLOWEST
         expires = round(self._expire[number] * 1000)
         self._transport.write(_encode({"id": number, "op": op, "expires": expires, **fields}) + b"\n")
         if self._looking is None:
@@ -211,7 +249,7 @@ class HostClient(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self._looks = 0
         self.silent = False
-        news: dict[tuple[str, str], dict[str, Any]] = {}
+        news: dict[_Kind, dict[str, Any]] = {}
         for line in self._lines.feed(bytes(self._buffer[:nbytes])):
             try:
                 message = _decode(line)
@@ -221,8 +259,9 @@ class HostClient(asyncio.BufferedProtocol):
             number = message.get("id")
             if "event" in message:
                 # The last event of a kind replaces the earlier ones, and takes the last one's place.
-                news.pop((message.get("terminal", ""), message.get("event", "")), None)
-                news[message.get("terminal", ""), message.get("event", "")] = message
+                kind = _Kind(message.get("terminal", ""), message.get("agent", ""), message["event"])
+                news.pop(kind, None)
+                news[kind] = message
             elif isinstance(number, int):
                 answer = self._answers.pop(number, None)
                 self._expire.pop(number, None)
@@ -232,7 +271,8 @@ class HostClient(asyncio.BufferedProtocol):
             try:
                 self.on_event(message)
             except Exception:  # noqa: BLE001 -- the loop would close the connection, which all conversations share
-                _log.exception("an event of terminal %s could not be taken", message.get("terminal"))
+                whose = message.get("terminal") or message.get("agent")
+                _log.exception("an event of %s could not be taken", whose)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._transport = None
@@ -264,10 +304,17 @@ def _settle(answer: "asyncio.Future[dict[str, Any]]", message: dict[str, Any]) -
         answer.set_result(message)
     else:
         code = str(message.get("error", ""))
-        answer.set_exception(refusal(code, str(message.get("message", code))))
+        facts = {name: value for name, value in message.items() if name not in _ENVELOPE}
+        answer.set_exception(refusal(code, str(message.get("message", code)), facts))
 
 
-def refusal(code: str, message: str) -> VantageError:
+def refusal(code: str, message: str, facts: Mapping[str, Any] | None = None) -> VantageError:
     """The error for a host's refusal."""
     meaning = _ERRORS.get(code, _Meaning(Unavailable))
-    return meaning.kind(message, hint=meaning.advice, do=meaning.steps)
+    return meaning.kind(message, hint=meaning.advice, do=meaning.steps, facts=facts)
+
+
+def _speaks(refused: Unavailable) -> list[Any]:
+    """The versions that the host speaks, when that was why it refused."""
+    speaks = refused.facts.get("speaks")
+    return speaks if isinstance(speaks, list) else []

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 
 from vantage.ptyhost import processes
 from vantage.ptyhost.loop import Loop
+from vantage.ptyhost.shared.journal import Journal
 from vantage.ptyhost.terminal.awaits.evidence import Look, Use, Waits, has_line_editor, look, use
-from vantage.ptyhost.terminal.journal import Journal
 from vantage.ptyhost.terminal.pty import Modes
 from vantage.ptyhost.terminal.running import Running
 

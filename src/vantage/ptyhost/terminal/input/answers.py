@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 from vantage.ptyhost.loop import Loop, Timer
+from vantage.ptyhost.shared.journal import Journal
 from vantage.ptyhost.terminal.input.replies import CHECK_S, Replies, Reply
 from vantage.ptyhost.terminal.input.unread import Asker, Outcome, Unread
-from vantage.ptyhost.terminal.journal import Journal
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 

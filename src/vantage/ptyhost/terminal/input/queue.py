@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from vantage.ptyhost.protocol import MAX_INPUT, Code
+from vantage.ptyhost.shared.journal import Journal
 from vantage.ptyhost.terminal.input.readers import reads
 from vantage.ptyhost.terminal.input.unread import Asker, SecretLine, Unread, line_end
-from vantage.ptyhost.terminal.journal import Journal
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from vantage.ptyhost.loop import Loop, Timer
+from vantage.ptyhost.shared.journal import Journal
 from vantage.ptyhost.terminal.input.answers import Answers
 from vantage.ptyhost.terminal.input.queue import Input, InputQueue
 from vantage.ptyhost.terminal.input.replies import CHECK_S
-from vantage.ptyhost.terminal.journal import Journal
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Final
 
-from vantage.ptyhost.terminal.journal import Journal
-from vantage.ptyhost.terminal.output.events import OutputEvents
+from vantage.ptyhost.shared.journal import Journal
+from vantage.ptyhost.shared.output_events import OutputEvents
 from vantage.ptyhost.terminal.output.noticed import Noticed
 from vantage.ptyhost.terminal.pty import Pty
 

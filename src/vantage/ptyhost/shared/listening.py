@@ -1,4 +1,4 @@
-"""What the loop reports of a terminal's master: output to read, and room to write.
+"""What the loop reports of one descriptor, a terminal's master or a pipe: output to read, and room to write.
 
 A terminal that all processes have closed is reported without end. It is left alone for a while, then tried again.
 """
@@ -15,11 +15,11 @@ HUNG_S: Final = 0.25
 class Listening:
     """Registers one descriptor for what is wanted now, and for nothing while it hangs."""
 
-    __slots__ = ("_closed", "_interest", "_loop", "_master", "_ready", "_timer", "_wanted")
+    __slots__ = ("_closed", "_descriptor", "_interest", "_loop", "_ready", "_timer", "_wanted")
 
-    def __init__(self, loop: Loop, master: int, *, wanted: Callable[[], int], ready: Callable[[int], None]) -> None:
+    def __init__(self, loop: Loop, descriptor: int, *, wanted: Callable[[], int], ready: Callable[[int], None]) -> None:
         self._loop = loop
-        self._master = master
+        self._descriptor = descriptor
         self._wanted = wanted
         """The events that are wanted now, as the loop names them; 0 for none."""
         self._ready = ready
@@ -40,11 +40,11 @@ class Listening:
         if wanted == self._interest:
             return
         if not wanted:
-            self._loop.unwatch(self._master)
+            self._loop.unwatch(self._descriptor)
         elif self._interest:
-            self._loop.change(self._master, wanted)
+            self._loop.change(self._descriptor, wanted)
         else:
-            self._loop.watch(self._master, wanted, self._ready)
+            self._loop.watch(self._descriptor, wanted, self._ready)
         self._interest = wanted
 
     def hang(self) -> None:
@@ -57,7 +57,7 @@ class Listening:
         """Stops listening, before the descriptor is closed."""
         self._closed = True
         self._interest = 0
-        self._loop.unwatch(self._master)
+        self._loop.unwatch(self._descriptor)
         if self._timer is not None:
             self._timer.cancel()
 

@@ -1,12 +1,14 @@
 """A journal that the disk does not take: tries to write it again, and keeps the calls that have to wait for it.
 
-The order on the way out is fixed: the terminal is resumed, then the calls are made in their order, then it settles.
+The order on the way out is fixed: reading is resumed, then the calls are made in their order, then it settles.
 """
 
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from vantage.ptyhost.fields import Refused
 from vantage.ptyhost.loop import Loop
+from vantage.ptyhost.protocol import Code
 
 RETRY_S: Final = 0.25
 """Seconds between tries to write to a full disk."""
@@ -17,6 +19,9 @@ class Flushes(Protocol):
 
     @property
     def stalled(self) -> bool: ...
+
+    @property
+    def why(self) -> str: ...
 
     def flush(self) -> bool: ...
 
@@ -70,3 +75,9 @@ class Stall:
         for call in calls:
             call()
         self._settled()
+
+
+def refuse_while_stalled(log: Flushes) -> None:
+    """Raises Refused while the log cannot be written."""
+    if log.stalled:
+        raise Refused(Code.STALLED, f"the log cannot be written ({log.why}): make room. Nothing was done")

@@ -1,4 +1,4 @@
-"""The two files of a terminal: `output.raw`, every byte it printed, and `output.index`, what gives them meaning.
+"""Two files: a raw one, every byte that a terminal or an agent printed, and an index, what gives them meaning.
 
 Both are append-only, and what is appended is written in the order it came, whatever the disk does: a write that fails
 or falls short leaves its rest in memory, everything later queues behind it, and `flush` writes it when there is room.
@@ -12,34 +12,34 @@ import mmap
 import os
 import time
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vantage.ptyhost.protocol import INDEX_NAME, RAW_NAME
-
-_TAIL = 65536
-
-
-@dataclass(slots=True)
-class Past:
-    """The last process of the terminal, as the journal has it."""
-
-    unfinished: bool = False
-    """It has neither ended nor been declared lost."""
-    answered: int = -1
-    """The highest query that was replied to."""
-    cols: int | None = None
-    rows: int | None = None
+from vantage.ptyhost.shared.records import Records
 
 
 class Journal:
-    """The files of one terminal. The first write makes them."""
+    """The files of one terminal or agent. The first write makes them."""
 
-    __slots__ = ("_index", "_index_length", "_last_out", "_pending", "_raw", "_raw_length", "_told", "folder", "why")
+    __slots__ = (
+        "_index",
+        "_index_length",
+        "_index_name",
+        "_last_out",
+        "_pending",
+        "_raw",
+        "_raw_length",
+        "_raw_name",
+        "_told",
+        "folder",
+        "why",
+    )
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, raw_name: str = RAW_NAME, index_name: str = INDEX_NAME) -> None:
         self.folder = folder
+        self._raw_name = raw_name
+        self._index_name = index_name
         self.why = ""
         """Why the last write failed; empty when all is written."""
         self._raw = self._index = -1
@@ -51,30 +51,40 @@ class Journal:
 
     @property
     def offset(self) -> int:
-        """Length of `output.raw` that clients may be told."""
+        """Length of the raw file that clients may be told."""
         return self._told[0] if self._pending else self._raw_length
 
     @property
+    def printed(self) -> int:
+        return self.offset
+
+    @property
     def journal(self) -> int:
-        """Length of `output.index` that clients may be told."""
+        """Length of the index that clients may be told."""
         return self._told[1] if self._pending else self._index_length
 
     @property
     def stalled(self) -> bool:
         return bool(self._pending)
 
-    def look(self) -> Past:
-        """Repairs what a killed host left behind and says what the journal knows; makes no files."""
+    @contextlib.contextmanager
+    def records(self) -> Iterator[Records]:
+        """What the journal has, after what a killed host left behind is repaired. Makes no files."""
         self.measure()
-        if not os.path.exists(self._path(INDEX_NAME)):
-            return Past()
-        self.open()
-        return _past(self._index, self._index_length)
+        if os.path.exists(self._path(self._index_name)):
+            self.open()
+        if not self._index_length:
+            yield Records(b"")
+            return
+        with mmap.mmap(self._index, self._index_length, access=mmap.ACCESS_READ) as lines:
+            yield Records(lines)
 
     def measure(self) -> None:
         """Reads the lengths of closed files again."""
         if self._index < 0:
-            self._raw_length, self._index_length = (_size(self._path(name)) for name in (RAW_NAME, INDEX_NAME))
+            self._raw_length, self._index_length = map(
+                file_size, (self._path(self._raw_name), self._path(self._index_name))
+            )
 
     def open(self) -> None:
         """Opens the files for appending, making them and their folder if need be. Raises OSError."""
@@ -82,9 +92,9 @@ class Journal:
             return
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._raw = os.open(self._path(RAW_NAME), flags, 0o600)
+        self._raw = os.open(self._path(self._raw_name), flags, 0o600)
         try:
-            self._index = os.open(self._path(INDEX_NAME), flags, 0o600)
+            self._index = os.open(self._path(self._index_name), flags, 0o600)
             self._raw_length = os.fstat(self._raw).st_size
             self._index_length = _mend(self._index)
             self._fill()
@@ -102,7 +112,7 @@ class Journal:
         self._raw = self._index = -1
 
     def raw(self, data: bytes) -> bool:
-        """Appends what the terminal printed, with a time record before it when the millisecond is a new one.
+        """Appends what was printed, with a time record before it when the millisecond is a new one.
 
         False when it could not all be written: then nothing more may be read before `flush` says so.
         """
@@ -140,7 +150,7 @@ class Journal:
             try:
                 written = os.write(self._raw if is_raw else self._index, data)
             except OSError as error:
-                self.why = f"{error.strerror}: {self._path(RAW_NAME if is_raw else INDEX_NAME)}"
+                self.why = f"{error.strerror}: {self._path(self._raw_name if is_raw else self._index_name)}"
                 return False
             if written == len(data):
                 self._pending.popleft()
@@ -150,7 +160,7 @@ class Journal:
         return True
 
     def raw_descriptor(self) -> int:
-        """The descriptor of the open `output.raw`, for making holes in it."""
+        """The descriptor of the open raw file, for making holes in it."""
         self.open()
         return self._raw
 
@@ -166,8 +176,10 @@ class Journal:
 
     def _fill(self) -> None:
         """After a crash of the machine raw may be shorter than the journal says: offsets are kept, the gap is named."""
-        last = _last_record(self._index, self._index_length)
-        known = last.get("at")
+        if not self._index_length:
+            return
+        with mmap.mmap(self._index, self._index_length, access=mmap.ACCESS_READ) as lines:
+            known = Records(lines).final().get("at")
         if isinstance(known, int) and known > self._raw_length:
             start, self._raw_length = self._raw_length, known
             os.ftruncate(self._raw, known)
@@ -177,7 +189,8 @@ class Journal:
         return os.path.join(self.folder, name)
 
 
-def _size(path: str) -> int:
+def file_size(path: str) -> int:
+    """The length of a file; 0 for one that does not exist."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:
@@ -187,13 +200,10 @@ def _size(path: str) -> int:
 def _mend(index: int) -> int:
     """Ends a torn last line: a whole record gets its line end, a piece of one is cut. Returns the file's length."""
     length = os.fstat(index).st_size
-    tail = b""
-    start = length
-    while start > 0 and b"\n" not in tail:
-        size = min(_TAIL, start)
-        start -= size
-        tail = os.pread(index, size, start) + tail
-    torn = tail.rpartition(b"\n")[2]
+    torn = b""
+    if length:
+        with mmap.mmap(index, length, access=mmap.ACCESS_READ) as lines:
+            torn = lines[lines.rfind(b"\n") + 1 :]
     if not torn:
         return length
     with contextlib.suppress(ValueError):
@@ -202,48 +212,3 @@ def _mend(index: int) -> int:
             return length + os.write(index, b"\n")
     os.ftruncate(index, length - len(torn))
     return length - len(torn)
-
-
-def _last_record(index: int, length: int) -> dict[str, Any]:
-    size = min(_TAIL, length)
-    lines = os.pread(index, size, length - size).splitlines()
-    with contextlib.suppress(ValueError, IndexError):
-        record = json.loads(lines[-1])
-        if isinstance(record, dict):
-            return record
-    return {}
-
-
-def _past(index: int, length: int) -> Past:
-    """Looks backwards for the last `shell` record and what came after it.
-
-    It searches for beginnings of lines, since there may be millions: all of them are our own writing, `t` first.
-    """
-    past = Past()
-    if not length:
-        return past
-    with mmap.mmap(index, length, access=mmap.ACCESS_READ) as lines:
-
-        def last(kind: bytes, after: int) -> int:
-            """Where the last record of a kind begins, -1 when there is none from `after` on."""
-            found = lines.rfind(b'\n{"t":"%s",' % kind, max(after - 1, 0))
-            if found >= 0:
-                return found + 1
-            return 0 if after <= 0 and lines[: len(kind) + 8] == b'{"t":"%s",' % kind else -1
-
-        def fields(position: int) -> dict[str, Any]:
-            with contextlib.suppress(ValueError):
-                record = json.loads(lines[position : lines.find(b"\n", position)])
-                if isinstance(record, dict):
-                    return record
-            return {}
-
-        shell = last(b"shell", 0)
-        if shell < 0:
-            return past
-        past.unfinished = last(b"exit", shell) < 0 and last(b"lost", shell) < 0
-        size = fields(max(last(b"size", shell), shell))
-        past.cols, past.rows = size.get("cols"), size.get("rows")
-        if (reply := last(b"reply", shell)) >= 0:
-            past.answered = fields(reply).get("query", -1)
-    return past

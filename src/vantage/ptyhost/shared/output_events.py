@@ -1,24 +1,35 @@
-"""When the watchers of a terminal are told that its files have grown.
+"""When the watchers of a terminal or an agent are told that its files have grown.
 
 At once, unless it floods: then one event a pause is enough, and the last one is always sent.
 """
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from vantage.ptyhost.loop import Loop, Timer
 from vantage.ptyhost.protocol import Happening
-from vantage.ptyhost.terminal.journal import Journal
 
 EVENT_PAUSE: Final = 0.002
 FLOOD: Final = 16 * 1024
 """Bytes within a pause that make it a flood. What is less is told at once."""
 
 
+class Printed(Protocol):
+    """Files that grow by what is printed. A journal is one."""
+
+    @property
+    def stalled(self) -> bool: ...
+
+    @property
+    def printed(self) -> int:
+        """Bytes that were printed and may be told."""
+        ...
+
+
 class OutputEvents:
     def __init__(
-        self, loop: Loop, log: Journal, *, watched: Callable[[], bool], tell: Callable[[Happening], None]
+        self, loop: Loop, log: Printed, *, watched: Callable[[], bool], tell: Callable[[Happening], None]
     ) -> None:
         self._loop = loop
         self._log = log
@@ -38,9 +49,9 @@ class OutputEvents:
         now = time.monotonic()
         if now >= self._next_event:
             self._next_event = now + EVENT_PAUSE
-            self._told = self._log.offset
+            self._told = self._log.printed
             self._tell(Happening.OUTPUT)
-        elif self._log.offset - self._told < FLOOD:
+        elif self._log.printed - self._told < FLOOD:
             self._tell(Happening.OUTPUT)
         else:
             self._timer = self._loop.after(self._next_event - now, self._pause_over)
@@ -52,7 +63,7 @@ class OutputEvents:
             self._timer = self._loop.after(EVENT_PAUSE, self._pause_over)
 
     def printed(self, data: bytes) -> None:
-        """The terminal printed something, which is not yet in its file."""
+        """Something was printed, which is not yet in its file."""
         if self._expected and self._expected in data:
             self._release()
 
