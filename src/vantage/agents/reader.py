@@ -9,12 +9,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-import msgspec
-
 from vantage.agents.adapter import Adapter, unknown
 from vantage.agents.redaction import REDACTED, Redaction, may_be_secret, names_our_tool
 from vantage.agents.streams.own import Own
-from vantage.agents.values import Object, text
+from vantage.agents.values import Object, json_object, text
 from vantage.errors import EventError, InputError, TooDeep
 from vantage.events import REQUEST_TYPES, Event, UnknownEvent, decode_event, event_to_dict
 from vantage.text.chunks import Lines
@@ -185,11 +183,7 @@ class StreamReader:
         if not line.startswith(b"{") and (before := _BEFORE.match(line)):
             line = line[before.end() :]
             self._server_sent = self._server_sent or before[1] is not None
-        try:
-            message = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            message = None
-        return message if isinstance(message, dict) else event_to_dict(decode_event(line))
+        return json_object(line)
 
     def _understand(self, message: Object) -> list[Event]:
         if self.source is None:

@@ -37,6 +37,7 @@ _PIECES = frozenset({"delta", "partial_json", "partialJson", "arguments", "args"
 """Where a stream has arguments piece by piece."""
 _TELLING = 4
 """Characters below which a gap in a sentence would say what stood in it: then none of the sentence is kept."""
+_SHOWN_OF_REQUESTS = ("title", "text", "details", "options", "schema")
 _NO = (None, False, 0, "", "0", "false", "False", "no")
 _SURELY = (True, "true", "True")
 """What makes a call of any tool secret: a client may give ours another name."""
@@ -72,6 +73,7 @@ class Redaction:
             ev.ToolStart: self._start,
             ev.ToolOutput: self._output,
             ev.ToolEnd: self._end,
+            ev.Request: self._request,
             ev.UnknownEvent: self._unknown,
             ev.Error: self._message,
             ev.Warning: self._message,
@@ -134,6 +136,16 @@ class Redaction:
     def _unknown(self, event: ev.UnknownEvent) -> Event:
         data = self._searched(event.data, ours=False)
         return replace(event, data=_without_pieces(data) if self._typed else data)
+
+    def _request(self, event: ev.Request) -> Event:
+        """A request to make a call repeats its arguments."""
+        typed: list[str] = []
+        args = _scrub(event.args, _is_ours(event.tool or ""), typed)
+        self._recent.extend(typed)
+        shown = {key: getattr(event, key) for key in _SHOWN_OF_REQUESTS}
+        return replace(
+            event, args=args, **{key: self._searched(value, ours=False) for key, value in shown.items() if value}
+        )
 
     def _message(self, event: ev.Error | ev.Warning | ev.Canceled) -> Event:
         return replace(event, message=self._searched(event.message, ours=False))

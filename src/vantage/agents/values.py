@@ -5,12 +5,23 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from vantage.events import Json, text_of_value
+import msgspec
+
+from vantage.events import Json, decode_event, event_to_dict, text_of_value
 from vantage.timeline.calls import parse_json
 
 Object = dict[str, Any]
 
 _LARGEST = 1e18
+
+
+def json_object(line: bytes) -> Object:
+    """The object that a line is, read as leniently as it can be. Raises `EventError` for a line that is none."""
+    try:
+        message = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        message = None
+    return message if isinstance(message, dict) else event_to_dict(decode_event(line))
 
 
 def text(value: Json, *keys: str) -> str:

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 
@@ -154,10 +155,16 @@ def _responses(step: Step, name: str) -> Iterator[dict]:
 
 
 def _in_responses(body: dict) -> Asked:
-    """Steps are counted by what ended them: the calls that were answered, of which a step has one."""
+    """A step is what the model said between two things that it was told."""
     said = [_text(one.get("content")) for one in body["input"] if one.get("role") == "user"]
     results = [_text(one["output"]) for one in body["input"] if str(one.get("type")).endswith("_output")]
-    return Asked(" ".join(said), len(results), results)
+    own = [_is_the_models(one) for one in body["input"]]
+    return Asked(" ".join(said), sum(now and not before for before, now in pairwise([False, *own])), results)
+
+
+def _is_the_models(item: dict) -> bool:
+    kind = str(item.get("type"))
+    return item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call")
 
 
 # generateContent: Gemini CLI

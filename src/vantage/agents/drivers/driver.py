@@ -1,12 +1,13 @@
 """What every driver is: a protocol's codec with a state, and no IO.
 
 A driver's state is a pure function of two recorded things, in the order of their records: the lines that the agent
-printed (`receive`), and the messages that were sent to it (`sent`). `say`, `interrupt` and `answer` change no state; they
-only return what is to be sent. So a server that starts later gives a new driver the same records and gets the same state.
+printed (`receive`), and the messages that were sent to it (`sent`). `say`, `interrupt` and `answer` change no state;
+they only return what is to be sent. So a server that starts later gives a new driver the same records and gets the same
+state.
 
-A message to the agent is a `Send`: a key that says why it is sent, and a function that makes it. The runner gives it the
-next number `n`, makes the message, has the PTY host journal and write it, and then calls `sent`. A replay calls `receive`
-and `sent` from the records, and drops each `Send` whose key has a record: what is left is sent.
+A message to the agent is a `Send`: a key that says why it is sent, and a function that makes it. The runner gives it
+the next number `n`, makes the message, has the PTY host journal and write it, and then calls `sent`. A replay calls
+`receive` and `sent` from the records, and drops each `Send` whose key has a record: what is left is sent.
 """
 
 from collections.abc import Callable
@@ -74,9 +75,13 @@ class Output(msgspec.Struct, frozen=True):
 class Driver(Protocol):
     """One run of an agent, from its start to its exit."""
 
-    state: State
-    session: str | None
-    """The agent's own id of its session, once it is known."""
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def session(self) -> str | None:
+        """The agent's own id of its session, once it is known."""
+        ...
 
     def start(self) -> Output:
         """The process has started."""
@@ -87,7 +92,7 @@ class Driver(Protocol):
         ...
 
     def sent(self, n: int, key: str, message: Json) -> Output:
-        """A message is journaled, and so delivered."""
+        """A message is journaled, and so delivered. This too may lead to events and to further messages."""
         ...
 
     def exited(self, status: int | None, stderr: str) -> Output:
@@ -99,7 +104,10 @@ class Driver(Protocol):
         ...
 
     def say(self, key: str, text: str, attachments: list[Json]) -> Output:
-        """A person's message. Called only when `delivery()` is `now` or `steered`."""
+        """A person's message. Called only when `delivery()` is `now` or `steered`.
+
+        An attachment is `{name?, mime_type, path, data?}`; `data` has an image in base64.
+        """
         ...
 
     def interrupt(self, key: str) -> Output:

@@ -139,12 +139,12 @@ class Acp(Adapter):
         self._client_asked.add(str(message.get("id")))
         if call_id := text(call, "toolCallId"):
             self._permissions[str(message.get("id"))] = (call_id, refusals)
-            yield from self._call(call)
+            yield from self._call({"sessionUpdate": "tool_call", **call})
 
     def _response(self, message: Object) -> Iterator[Event]:
         number_of = str(message.get("id"))
         if message.get("error"):
-            yield ev.Error(message=_said(message["error"]))
+            yield ev.Error(message=words_of_error(message["error"]))
             if number_of in self._client_asked:
                 self._client_asked.discard(number_of)
             elif number_of in self._prompts:
@@ -175,8 +175,14 @@ class Acp(Adapter):
 
     def _turn_over(self, reason: str) -> Iterator[Event]:
         yield from self.finish()
+        is_cancelled = reason in ("cancelled", "canceled")
+        for call_id, call in list(self._pending.items()):  # some agents say no more of a call that was not made
+            if is_cancelled or call.get("_refused"):
+                printed = [] if call.get("content") == call.get("_announced") else call.get("content")
+                status = "cancelled" if is_cancelled else "failed"
+                yield from self._end(call_id, {**call, "content": printed, "status": status})
         self._speaking, self._idle, self._steps = "", True, None
-        if reason in ("cancelled", "canceled"):
+        if is_cancelled:
             yield ev.Canceled(message="the turn was cancelled")
         usage, self._usage = self._usage, {}
         yield ev.TurnComplete(finish=reason or None, usage=usage or None)
@@ -313,7 +319,7 @@ class Acp(Adapter):
             yield from self._turn_over(text(update, "stopReason") or "end_turn")
 
 
-def _said(error: Json) -> str:
+def words_of_error(error: Json) -> str:
     """JSON-RPC's own words say little ("Internal error"): what there is besides is in the data."""
     said = text(error, "message")
     more = message_of(error.get("data")) if said and isinstance(error, dict) and error.get("data") else ""
