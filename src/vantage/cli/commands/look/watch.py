@@ -267,7 +267,7 @@ class Watch:
     def _answer(self, request: dict[str, Any], option: str) -> None:
         fields = {"option": option, "hash": request.get("hash", ""), "by": "cli"}
         with HomeClient(self._home, start=False) as client:
-            client.answer(requests.answer_request(self._conversation, request["request_id"], fields))
+            client.answer(requests.answer(self._conversation, request["request_id"], fields))
 
     def _leave(self) -> None:
         """Leaves running rows on the screen as they are."""
