@@ -32,6 +32,9 @@ _COMMANDS = {
     "attach": ("look.attach:attach", "Make this terminal a view of the agent's, and type into it."),
     "requests": ("requests:requests", "List what people are asked, in all conversations."),
     "answer": ("requests:answer", "Answer a question that people are asked."),
+    "agent": ("agents.agent:agent", "Run an agent in a conversation, and talk to it here."),
+    "say": ("agents.agent:say", "Give the agent of a conversation a message."),
+    "interrupt": ("agents.agent:interrupt", "Stop the turn of a conversation's agent."),
     "mcp": ("agents.mcp:mcp", "Give an agent a terminal: MCP on standard input and output."),
     "serve": ("server.serve:serve", "Serve conversations to agents and to the people who watch them."),
     "stop": ("server.stop:stop", "End the server; its shells live on."),
@@ -64,7 +67,7 @@ _GROUPS = {
     "Run and talk": ("exec", "run", "send", "keys", "wait", "end", "reset", "resize"),
     "Look": ("watch", "attach", "screen", "blocks", "read", "search", "export"),
     "People": ("requests", "answer"),
-    "Agents": ("demo", "format", "ingest", "context", "connect", "mcp", "spec"),
+    "Agents": ("agent", "say", "interrupt", "demo", "format", "ingest", "context", "connect", "mcp", "spec"),
     "The server": ("serve", "stop", "open", "token", "doctor", "rebuild"),
 }
 

@@ -16,7 +16,17 @@ from vantage.client.calls import Call
 from vantage.client.endpoint import Endpoint, no_server
 from vantage.client.retry import Retry
 from vantage.client.rows import PAGE, Position, RowFollower, RowPage, TimelineRow, without
-from vantage.client.settings import Place, Question, Settings, client_id, creation, endpoint_of, event_fields
+from vantage.client.settings import (
+    AgentSettings,
+    Place,
+    Question,
+    Settings,
+    agent_start,
+    client_id,
+    creation,
+    endpoint_of,
+    event_fields,
+)
 from vantage.client.transport.connection import compose, decoded, lost, parse
 from vantage.client.verbs import Verbs
 from vantage.conversation.verbs.verb import Result
@@ -25,6 +35,7 @@ from vantage.ptyhost.ownership import NotPrivate
 
 if TYPE_CHECKING:
     from vantage.client.transport.websocket import MessageStream
+    from vantage.conversation.verbs.conversation.agent import AgentStatus, SaidIt
     from vantage.conversation.verbs.conversation.life import Description
     from vantage.conversation.verbs.conversation.requests import RequestState, WholeRequest
     from vantage.events import Event
@@ -200,6 +211,36 @@ class AsyncConversation(Verbs):
         from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
 
         return await self.server.call(requests.withdraw(self.id, request_id), RequestState)
+
+    async def start_agent(self, agent: str, **settings: Unpack[AgentSettings]) -> "AgentStatus":
+        """Starts an agent here: `claude`, `codex` … Raises `Busy` while one runs."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return await self.server.call(agent_start(self.id, agent, settings), AgentStatus)
+
+    async def agent(self) -> "AgentStatus":
+        """What the agent does that runs here."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return await self.server.call(requests.agent(self.id), AgentStatus)
+
+    async def say(self, text: str, *, attachments: Sequence[str] | None = None) -> "SaidIt":
+        """Gives the agent a message; `delivery` says what became of it. One that has ended continues its session."""
+        from vantage.conversation.verbs.conversation.agent import SaidIt  # loads much
+
+        return await self.server.call(requests.say(self.id, text, attachments=attachments), SaidIt)
+
+    async def interrupt(self) -> bool:
+        """Stops the agent's turn; false when none ran."""
+        from vantage.conversation.verbs.conversation.agent import Interrupted  # loads much
+
+        return (await self.server.call(requests.interrupt(self.id), Interrupted)).interrupted
+
+    async def end_agent(self) -> "AgentStatus":
+        """Ends the agent and everything that it started."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return await self.server.call(requests.end_agent(self.id), AgentStatus)
 
     async def rows(
         self, *, surface: str = "plain", width: int | None = None, after: int = 0

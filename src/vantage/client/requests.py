@@ -58,12 +58,33 @@ def append(conversation: str, events: Sequence[Mapping[str, Any]]) -> Request:
     return request("POST", conversation_path(conversation, "/events"), events)
 
 
+def start_agent(conversation: str, agent: str, fields: Mapping[str, Any]) -> Request:
+    return request("POST", conversation_path(conversation, "/agent"), {"agent": agent, **given(**fields)})
+
+
+def agent(conversation: str) -> Request:
+    return request("GET", conversation_path(conversation, "/agent"))
+
+
+def end_agent(conversation: str) -> Request:
+    return request("DELETE", conversation_path(conversation, "/agent"))
+
+
+def say(conversation: str, text: str, *, attachments: Sequence[str] | None = None, by: str | None = None) -> Request:
+    fields = given(text=text, attachments=attachments, by=by)
+    return request("POST", conversation_path(conversation, "/say"), fields)
+
+
+def interrupt(conversation: str) -> Request:
+    return request("POST", conversation_path(conversation, "/interrupt"), {})
+
+
+def agents() -> Request:
+    return request("GET", "/v1/agents")
+
+
 def events(conversation: str, *, after: int, limit: int) -> Request:
     return request("GET", conversation_path(conversation, "/events", after=after, limit=limit))
-
-
-def answer_request(conversation: str, request_id: str, fields: Mapping[str, Any]) -> Request:
-    return request("POST", conversation_path(conversation, f"/requests/{quote(request_id, safe='')}/answer"), fields)
 
 
 def rows(

@@ -14,7 +14,17 @@ from vantage.client import requests
 from vantage.client.calls import Call
 from vantage.client.endpoint import Endpoint
 from vantage.client.rows import PAGE, Position, RowFollower, RowPage, TimelineRow, without
-from vantage.client.settings import Place, Question, Settings, client_id, creation, endpoint_of, event_fields
+from vantage.client.settings import (
+    AgentSettings,
+    Place,
+    Question,
+    Settings,
+    agent_start,
+    client_id,
+    creation,
+    endpoint_of,
+    event_fields,
+)
 from vantage.client.transport.http_client import HttpClient
 from vantage.client.transport.link import Link
 from vantage.client.verbs import Verbs
@@ -22,6 +32,7 @@ from vantage.conversation.verbs.verb import Result
 from vantage.errors import Conflict, NoServer, NotFound
 
 if TYPE_CHECKING:
+    from vantage.conversation.verbs.conversation.agent import AgentStatus, SaidIt
     from vantage.conversation.verbs.conversation.life import Description
     from vantage.conversation.verbs.conversation.requests import RequestState, WholeRequest
     from vantage.events import Event
@@ -191,6 +202,36 @@ class Conversation(Verbs):
         from vantage.conversation.verbs.conversation.requests import RequestState  # loads much
 
         return self._server.call(requests.withdraw(self.id, request_id), RequestState)
+
+    def start_agent(self, agent: str, **settings: Unpack[AgentSettings]) -> "AgentStatus":
+        """Starts an agent here: `claude`, `codex` … Raises `Busy` while one runs."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return self._server.call(agent_start(self.id, agent, settings), AgentStatus)
+
+    def agent(self) -> "AgentStatus":
+        """What the agent does that runs here."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return self._server.call(requests.agent(self.id), AgentStatus)
+
+    def say(self, text: str, *, attachments: Sequence[str] | None = None) -> "SaidIt":
+        """Gives the agent a message; `delivery` says what became of it. One that has ended continues its session."""
+        from vantage.conversation.verbs.conversation.agent import SaidIt  # loads much
+
+        return self._server.call(requests.say(self.id, text, attachments=attachments), SaidIt)
+
+    def interrupt(self) -> bool:
+        """Stops the agent's turn; false when none ran."""
+        from vantage.conversation.verbs.conversation.agent import Interrupted  # loads much
+
+        return self._server.call(requests.interrupt(self.id), Interrupted).interrupted
+
+    def end_agent(self) -> "AgentStatus":
+        """Ends the agent and everything that it started."""
+        from vantage.conversation.verbs.conversation.agent import AgentStatus  # loads much
+
+        return self._server.call(requests.end_agent(self.id), AgentStatus)
 
     def rows(self, *, surface: str = "plain", width: int | None = None, after: int = 0) -> Iterator[TimelineRow]:
         """The rows of its timeline that changed after an event, read page by page."""

@@ -68,6 +68,33 @@ def creation(conversation: str | None, settings: Settings) -> Request:
     return requests.create(fields)
 
 
+class AgentSettings(TypedDict, total=False):
+    """How an agent is started. What is left out is the conversation's, or the agent's own default."""
+
+    command: Sequence[str]
+    """Its program, where that is not found by its name."""
+    cwd: Place
+    env: Mapping[str, str]
+    """Its whole environment."""
+    model: str
+    mode: str
+    """The agent's own name of its permission mode."""
+    resume: str
+    """The session to continue."""
+
+
+def agent_start(conversation: str, agent: str, settings: AgentSettings) -> Request:
+    """The request that starts an agent."""
+    cwd, env = settings.get("cwd"), settings.get("env")
+    fields: dict[str, Any] = {
+        **settings,
+        "command": list(settings["command"]) if "command" in settings else None,
+        "cwd": os.path.abspath(os.path.expanduser(cwd)) if cwd is not None else None,  # noqa: PTH100, PTH111
+        "env": dict(env) if env is not None else None,
+    }
+    return requests.start_agent(conversation, agent, fields)
+
+
 def endpoint_of(home: Place | None, url: str | None, token: str | None, *, start: bool) -> Endpoint:
     """Where to ask: at a URL, or in a home."""
     if url is None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from vantage.agents.redaction import Redaction
+from vantage.conversation.agent.agent import ConversationAgent
 from vantage.conversation.bus import HOME, Bus, Lease, Listed, ScreenChanged
 from vantage.conversation.displays import Displays
 from vantage.conversation.live.host.client import HostClient
@@ -22,7 +23,7 @@ from vantage.conversation.store.specs.log import SpecLog
 from vantage.conversation.verbs.agent_terminal import LocalTerminal
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
 from vantage.errors import InputError
-from vantage.events import LIVE_ONLY, SERVER_ONLY, Event, Json, PtyState, UnknownEvent
+from vantage.events import LIVE_ONLY, SERVER_ONLY, Event, Json, PtyState, Request, UnknownEvent
 from vantage.timeline.specs.check import spec_hash
 from vantage.timeline.specs.registry import SpecSet
 from vantage.timeline.tools.registry import ToolRegistry
@@ -71,6 +72,7 @@ class Conversation:
         except BaseException:
             self.events.close()
             raise
+        self.agent = ConversationAgent(folder, lambda: self.settings, self.events, self, host=host, files=files)
         self.pty = PtyTerminal(self.live)
         self.terminal = LocalTerminal(self.pty)
 
@@ -102,6 +104,7 @@ class Conversation:
         self._bus.publish(self.id, self._specs.record(taken, self.events.seq))
         logged = self.events.append([msgspec.structs.replace(event, raw_offset=None) for event in taken], self.id)
         changed = self.requests.follow(logged)
+        self.agent.logged(logged)
         self._publish(logged)
         self.requests.tell(changed)
         return logged
@@ -125,6 +128,32 @@ class Conversation:
         block = self.live.state.block
         running = Running(block.cmd, block.ts_begin) if block is not None else None
         return attention_of(self.requests.open_entries(), self._activity, running)
+
+    # the agent that runs here
+
+    def log_derived(self, events: list[Event]) -> None:
+        """Logs what the stream of the conversation's agent says. Secrets are redacted.
+
+        A request knows where the terminal's output was then, so that its screen can be shown.
+        """
+        clean = [self._redaction.clean(event) for event in events]
+        self.append(self._asked(event) if isinstance(event, Request) else event for event in clean)
+
+    def _asked(self, request: Request) -> Request:
+        offset = self.live.terminal.raw or None
+        return self.requests.prepared(msgspec.structs.replace(request, screen_offset=offset))
+
+    def display(self) -> str:
+        """What the model is told about the displays of the people who watch."""
+        return self.displays.instruction()
+
+    def turn(self, begins: bool) -> None:
+        """A turn of the agent begins with the displays as they are now, or has ended."""
+        self.displays.driven = self.agent.alive
+        if begins:
+            self.displays.begin_turn()
+        else:
+            self.displays.end_turn()
 
     # clients
 
@@ -194,7 +223,8 @@ class Conversation:
             shutil.rmtree(self._run, ignore_errors=True)
 
     async def close(self) -> None:
-        """Closes the files. The shell lives on."""
+        """Closes the files. The shell and the agent live on."""
+        await self.agent.close()
         self.requests.leave()
         await self.live.close()
         self.events.close()

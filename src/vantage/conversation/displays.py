@@ -15,7 +15,7 @@ from vantage.conversation.store.conversation_folder import ConversationFolder
 from vantage.conversation.store.files.writing import write_atomically
 from vantage.errors import ClientTaken, InputError
 from vantage.events import Agent, ClientConfig, Event, TurnComplete, UserMessage
-from vantage.presentation import PresentationContext
+from vantage.presentation import PresentationContext, system_instructions
 from vantage.timeline.contexts import Contexts
 
 
@@ -25,6 +25,8 @@ class Displays:
         self.contexts = Contexts(clients=_read(folder.clients), agents=_read(folder.agents))
         self.last_seen: dict[str, int] = {}
         """Client → when it last said what it can show, in milliseconds since the epoch."""
+        self.driven = False
+        """An agent that Vantage runs says when its turns begin and end; events say nothing of it then."""
         self._folder = folder
         self._count_read_only = count_read_only
         self._kept = set(self.contexts.clients)
@@ -75,11 +77,22 @@ class Displays:
         contexts = self.contexts
         seen = []
         for event in events:
-            contexts = _after(contexts, event)
+            contexts = _after(contexts, event, driven=self.driven)
             if isinstance(event, ClientConfig) and event.client_id in contexts.clients:
                 seen.append(event.client_id)
         self._set(contexts)
         self.last_seen |= dict.fromkeys(seen, now_ms())
+
+    def instruction(self) -> str:
+        """What the model is told about the displays that it is read on."""
+        return system_instructions({}, None, self.contexts.turn_context())
+
+    def begin_turn(self) -> None:
+        """The displays as they are now hold for the turn that begins."""
+        self._set(self.contexts.begin_turn())
+
+    def end_turn(self) -> None:
+        self._set(self.contexts.end_turn())
 
     def _set(self, contexts: Contexts) -> None:
         changed = contexts.agents != self.contexts.agents
@@ -93,13 +106,15 @@ class Displays:
             write_atomically(self._folder.clients, _as_json(kept))
 
 
-def _after(contexts: Contexts, event: Event) -> Contexts:
-    """The displays after an event. They do not change during a turn."""
+def _after(contexts: Contexts, event: Event, *, driven: bool) -> Contexts:
+    """The displays after an event. A turn sees them as they were when it began."""
     if isinstance(event, ClientConfig):
         if event.agent is not None and event.agent != Agent():
             return contexts.with_agent(event.agent.id, event.presentation, terminal_width=event.terminal_width)
         return contexts.apply(event.client_id, terminal_width=event.terminal_width, presentation=event.presentation)
     depth = event.agent.depth if event.agent else 0
+    if driven:
+        return contexts
     if isinstance(event, UserMessage) and not depth:
         return contexts.begin_turn()
     if isinstance(event, TurnComplete) and not depth:

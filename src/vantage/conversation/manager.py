@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
+from vantage.conversation.agent.files import is_unfinished
 from vantage.conversation.bus import HOME, Bus, Deleted, Listed, LocalBus
 from vantage.conversation.checks import directory, terminal_size
 from vantage.conversation.conversation import Conversation
@@ -97,7 +98,7 @@ class Manager:
         except Unavailable as error:  # without them, calls are drawn as calls of unknown tools
             _log.warning("tools for all conversations are left out: %s", error)
         try:
-            await self._host.rejoin(self._attach_all)
+            await self._host.rejoin(self._attach_all, needed=bool(self._unfinished_agents()))
             self._resume_requests()
         except BaseException:
             await self.close()
@@ -123,17 +124,38 @@ class Manager:
         return await self._host.get()
 
     async def _attach_all(self, host: HostClient) -> None:
-        """Attaches to terminals that outlived the last process here, and derives what happened since."""
+        """Attaches to terminals and agents that outlived the last process here, and derives what happened since.
+
+        Agents that did not outlive it are joined too: that is how their end gets into the log.
+        """
         for terminal in (await host.request("list"))["terminals"]:
             if self.folder(terminal["terminal"]).settings.exists():
-                try:
-                    await self.get(terminal["terminal"]).live.attach()
-                except VantageError as error:  # the other conversations are served
-                    _log.warning("conversation %s cannot be served: %s", terminal["terminal"], error)
-                except Exception:  # noqa: BLE001 -- likewise
-                    _log.exception("conversation %s cannot be served", terminal["terminal"])
+                await self._attach(terminal["terminal"], lambda conversation: conversation.live.attach())
+        for name in self._unfinished_agents():
+            await self._attach(name, lambda conversation: conversation.agent.attach())
+
+    async def _attach(self, name: str, attach: Callable[[Conversation], Awaitable[None]]) -> None:
+        try:
+            await attach(self.get(name))
+        except VantageError as error:  # the other conversations are served
+            _log.warning("conversation %s cannot be served: %s", name, error)
+        except Exception:  # noqa: BLE001 -- likewise
+            _log.exception("conversation %s cannot be served", name)
+
+    def _unfinished_agents(self) -> list[str]:
+        """The conversations whose agent may live, or has ended without a server that could log it."""
+        kept = self.home.glob("conversations/*/agent/run.json")
+        folders = sorted(path.parent.parent for path in kept)
+        return [
+            each.name for each in folders if (each / "conversation.json").exists() and is_unfinished(each / "agent")
+        ]
 
     def _host_event(self, message: dict[str, Any]) -> None:
+        if "agent" in message:
+            conversation = self._conversations.get(message["agent"])
+            if conversation is not None:
+                conversation.agent.told(message)
+            return
         conversation = self._conversations.get(message.get("terminal", ""))
         if conversation is not None:
             conversation.live.told(message)
@@ -146,6 +168,7 @@ class Manager:
         for conversation in self._conversations.values():
             try:
                 conversation.live.link.lost()
+                conversation.agent.host_lost()
             except Exception:  # noqa: BLE001 -- the other conversations must be told too
                 _log.exception("conversation %s could not take that the host died", conversation.id)
         for conversation in living:
@@ -281,11 +304,13 @@ class Manager:
         return found
 
     async def close_conversation(self, conversation_id: str) -> None:
-        """Ends the shell and keeps the files."""
-        await self.get(conversation_id).end_shell()
+        """Ends the shell and the agent, and keeps the files."""
+        conversation = self.get(conversation_id)
+        await conversation.agent.end()
+        await conversation.end_shell()
 
     async def delete(self, conversation_id: str) -> None:
-        """Ends the shell and removes everything."""
+        """Ends the shell and the agent, and removes everything."""
         await self.close_conversation(conversation_id)
         conversation = self._conversations.pop(conversation_id, None)
         if conversation is None:

@@ -217,6 +217,9 @@ def _attachments(given: Json) -> list[str]:
     return [each for each in named if isinstance(each, str) and each]
 
 
+BlockEvent = ev.AgentBlockBegin | ev.AgentBlockDelta | ev.AgentBlockEnd
+
+
 class CallStyle(NamedTuple):
     """What a call is drawn with: decided when its row begins."""
 
@@ -232,9 +235,9 @@ class CallStyle(NamedTuple):
 
 
 class Call(Entry):
-    """A tool call, from its start to its end."""
+    """A tool call, from its start to its end; with the command of the agent's terminal that it runs, where it does."""
 
-    __slots__ = ("_end", "_output", "_start", "_style")
+    __slots__ = ("_command", "_end", "_output", "_start", "_style")
 
     kind = "tool"
 
@@ -245,10 +248,14 @@ class Call(Entry):
         self._start: ev.ToolStart | None = None
         self._output = Pieces()
         self._end: ev.ToolEnd | None = None
+        self._command: TerminalCommand | None = None
 
-    def take(self, event: ev.ToolStart | ev.ToolOutput | ev.ToolEnd) -> None:
+    def take(self, event: ev.ToolStart | ev.ToolOutput | ev.ToolEnd | BlockEvent) -> None:
         super().take(event)
         match event:
+            case ev.AgentBlockBegin() | ev.AgentBlockDelta() | ev.AgentBlockEnd():
+                self._command = self._command or TerminalCommand(self.row_id, event)
+                self._command.take(event)
             case ev.ToolStart():
                 self._start = event
             case ev.ToolOutput():
@@ -256,10 +263,15 @@ class Call(Entry):
                 (self._output.set if event.mode == "replace" else self._output.add)(text)
             case ev.ToolEnd():
                 self._end = event
-                self.open = False
+        self.open = self._end is None or (self._command is not None and self._command.open)
 
     def _draw(self) -> Row:
         call = self._call()
+        if self._command is not None and not call.failed:
+            ran = self._command.row
+            return self._make(
+                status=ran.status, title=ran.title, blocks=ran.blocks, tool=call.tool, duration_ms=ran.duration_ms
+            )
         shown, notes = self._style.present(call)
         status: Status = "running" if not call.done else "error" if call.failed else shown.status or "ok"
         return self._make(
@@ -322,7 +334,7 @@ class TerminalCommand(Entry):
         self._output = Pieces()
         self._end: ev.AgentBlockEnd | None = None
 
-    def take(self, event: ev.AgentBlockBegin | ev.AgentBlockDelta | ev.AgentBlockEnd) -> None:
+    def take(self, event: BlockEvent) -> None:
         super().take(event)
         self._block_id = event.block_id
         match event:

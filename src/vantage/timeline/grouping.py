@@ -14,6 +14,9 @@ import msgspec
 from vantage import events as ev
 from vantage.events import Agent, Event
 
+_RUN_TOOLS = ("pty_exec_block", "pty_exec_interactive")
+"""Our tools that run a command; agents put words before the names."""
+
 EntryKind = Literal["user", "message", "reasoning", "tool", "command", "request", "notice", "event"]
 
 MESSAGES: dict[type[Event], EntryKind] = {
@@ -48,6 +51,8 @@ class Open(msgspec.Struct, Generic[E]):
     calls: dict[str, E] = {}
     messages: dict[str, E] = {}
     commands: dict[str, E] = {}
+    runs: dict[str, str] = {}
+    """Calls of our own tools whose command has not begun yet → that command."""
     requests: dict[str, E] = {}
     """Answered ones too, until the turn ends: an answer may have come too late."""
 
@@ -134,6 +139,9 @@ def _turn_complete(grouping: Grouping[E], event: ev.TurnComplete) -> None:
 
 
 def _tool_start(grouping: Grouping[E], event: ev.ToolStart) -> E:
+    command = event.args.get("command") if isinstance(event.args, dict) else None
+    if isinstance(command, str) and event.tool.lower().endswith(_RUN_TOOLS):
+        grouping.opened.runs[event.tool_call_id or ""] = command
     return grouping.keep(grouping.opened.calls, event.tool_call_id or "", grouping.begin(event, "tool"))
 
 
@@ -143,11 +151,18 @@ def _tool_output(grouping: Grouping[E], event: ev.ToolOutput) -> E:
 
 
 def _tool_end(grouping: Grouping[E], event: ev.ToolEnd) -> E:
+    grouping.opened.runs.pop(event.tool_call_id or "", None)
     return grouping.opened.calls.pop(event.tool_call_id or "", None) or grouping.begin(event, "tool")
 
 
 def _command_begin(grouping: Grouping[E], event: ev.AgentBlockBegin) -> E:
-    return grouping.keep(grouping.opened.commands, event.block_id, grouping.begin(event, "command"))
+    """A command that a call of our tools runs is in the call's row: an agent that Vantage runs shows both."""
+    opened = grouping.opened
+    call = next((name for name, command in opened.runs.items() if command == event.cmd), None)
+    entry = opened.calls.get(call) if call is not None and event.origin != "typed" else None
+    if call is not None and entry is not None:
+        del opened.runs[call]
+    return grouping.keep(opened.commands, event.block_id, entry or grouping.begin(event, "command"))
 
 
 def _command_delta(grouping: Grouping[E], event: ev.AgentBlockDelta) -> E:

@@ -50,6 +50,7 @@ class ConversationFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.terminal = path / "agent_pty"
+        self.agent = path / "agent"
 
     def create(self) -> None:
         make_directory(self.path)

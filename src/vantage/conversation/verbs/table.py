@@ -6,7 +6,7 @@ OpenAPI then have it; `AgentTerminal` has a typed method for each verb of a term
 
 from typing import Any
 
-from vantage.conversation.verbs.conversation import assets, displays, events, life, people, requests, specs
+from vantage.conversation.verbs.conversation import agent, assets, displays, events, life, people, requests, specs
 from vantage.conversation.verbs.conversation.target import Home, Target
 from vantage.conversation.verbs.terminal import ending, inputs, output, run, screen, wait
 from vantage.conversation.verbs.terminal.pty_terminal import PtyTerminal
@@ -66,6 +66,11 @@ CONVERSATION_VERBS: dict[str, Verb[Target, Any, Any]] = verb_table(
     people.release_keyboard,
     people.type_,
     people.drop_held,
+    agent.start_agent,
+    agent.agent,
+    agent.end_agent,
+    agent.say,
+    agent.interrupt,
 )
 
 HOME_VERBS: dict[str, Verb[Home, Any, Any]] = verb_table(
@@ -75,4 +80,5 @@ HOME_VERBS: dict[str, Verb[Home, Any, Any]] = verb_table(
     requests.requests,
     specs.set_common_tool,
     specs.common_tools,
+    agent.agents,
 )

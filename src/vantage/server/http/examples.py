@@ -6,10 +6,11 @@ another type, is an error of the type checker and of the tests.
 
 import msgspec
 
+from vantage.conversation.agent.installed import AgentSession, Installed
 from vantage.conversation.search.index import SearchHit, SearchHits
 from vantage.conversation.search.query import Range
 from vantage.conversation.store.specs.home import Broken
-from vantage.conversation.verbs.conversation import assets, displays, events, life, requests, specs
+from vantage.conversation.verbs.conversation import agent, assets, displays, events, life, requests, specs
 from vantage.conversation.verbs.terminal import params, results
 from vantage.conversation.verbs.verb import Done, Params, Result
 from vantage.server.demo import PlayDemo
@@ -128,6 +129,35 @@ _TIMELINE = (
                 ranges=[Range(10, 20), Range(21, 28)],
                 block_id="b7",
                 cursor=1000,
+            )
+        ]
+    ),
+)
+_AGENT_SESSION = "5f0c2d9e-8d5b-4d0c-9b53-0a1b2c3d4e5f"
+_AGENT = (
+    agent.StartAgent(agent="claude", cwd=_CWD),
+    agent.AgentStatus(
+        state="idle",
+        agent="claude",
+        run="r1f2e3d4c",
+        session=_AGENT_SESSION,
+        model="claude-sonnet-4-5",
+        cwd=_CWD,
+        pid=4713,
+    ),
+    agent.Say(text="Fix the importer", by="client:phone"),
+    agent.SaidIt(seq=15, delivery="now"),
+    agent.Interrupted(interrupted=True),
+    agent.Agents(
+        agents=[
+            Installed(
+                agent="claude",
+                title="Claude Code",
+                installed=True,
+                path="/usr/local/bin/claude",
+                version="2.1.326",
+                install="npm install -g @anthropic-ai/claude-code",
+                sessions=[AgentSession(conversation_id="work", session=_AGENT_SESSION, cwd=_CWD)],
             )
         ]
     ),
@@ -277,5 +307,5 @@ _TERMINAL = (
 )
 
 EXAMPLES: dict[type[Params] | type[Result], Params | Result] = {
-    type(each): each for each in (*_CONVERSATIONS, *_TIMELINE, *_REQUESTS, *_SERVER, *_TERMINAL)
+    type(each): each for each in (*_CONVERSATIONS, *_AGENT, *_TIMELINE, *_REQUESTS, *_SERVER, *_TERMINAL)
 }

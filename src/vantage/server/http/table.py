@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from vantage.server.http.route import Route
-from vantage.server.http.routes import about, conversations, requests, static, terminal, timeline
+from vantage.server.http.routes import about, agent, conversations, requests, static, terminal, timeline
 from vantage.server.security import login, sessions
 
 
@@ -18,6 +18,7 @@ class Section:
 
 SECTIONS = (
     Section("conversations", "A conversation is a terminal, a log and its clients.", conversations.ROUTES),
+    Section("agent", "The agent that Vantage runs in a conversation.", agent.ROUTES),
     Section("terminal", "The agent's terminal: run, type, wait, see.", terminal.ROUTES),
     Section("timeline", "What happened, as events and as rows.", timeline.ROUTES),
     Section("requests", "Questions to a person: each has at most one answer.", requests.ROUTES),

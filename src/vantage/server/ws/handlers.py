@@ -11,8 +11,10 @@ from vantage.server.ws.messages import (
     ClientMessage,
     Hello,
     Input,
+    Interrupt,
     Ping,
     ReleaseKeyboard,
+    Say,
     Subscribe,
     SubscribeList,
     TakeKeyboard,
@@ -101,8 +103,30 @@ async def answer(socket: "Socket", message: Answer) -> None:
         await socket.connection.say("answer", conversation_id=message.conversation_id, answer=said["answer"])
 
 
+async def say(socket: "Socket", message: Say) -> None:
+    socket.identity.must_write()
+    given = {} if message.attachments is None else {"attachments": message.attachments}
+    by = f"client:{socket.identity.client_id}"
+    answer = await socket.bus.request(message.conversation_id, "say", text=message.text, by=by, **given)
+    said = {"conversation_id": message.conversation_id, "delivery": answer["delivery"]}
+    seq = {"seq": answer["seq"]} if "seq" in answer else {}
+    await socket.connection.say("said", **said, **seq, **_named(message.id))
+
+
+async def interrupt(socket: "Socket", message: Interrupt) -> None:
+    socket.identity.must_write()
+    answer = await socket.bus.request(message.conversation_id, "interrupt")
+    done = {"conversation_id": message.conversation_id, "interrupted": answer["interrupted"]}
+    await socket.connection.say("interrupted", **done, **_named(message.id))
+
+
+def _named(message_id: int | str | None) -> dict[str, Any]:
+    """An answer names the message that it answers, where that has an id."""
+    return {} if message_id is None else {"id": message_id}
+
+
 async def ping(socket: "Socket", message: Ping) -> None:
-    await socket.connection.say("pong", **({} if message.id is None else {"id": message.id}))
+    await socket.connection.say("pong", **_named(message.id))
 
 
 Handler = Callable[["Socket", Any], Awaitable[None]]
@@ -118,5 +142,7 @@ HANDLERS: dict[type[ClientMessage], Handler] = {
     SubscribeList: subscribe_list,
     UnsubscribeList: unsubscribe_list,
     Answer: answer,
+    Say: say,
+    Interrupt: interrupt,
     Ping: ping,
 }

@@ -110,6 +110,20 @@ class Answer(InConversation, tag="answer"):
         }
 
 
+class Say(InConversation, tag="say"):
+    """A message to the conversation's agent."""
+
+    text: Annotated[str, Meta(min_length=1)]
+    attachments: list[str] | None = None
+    id: int | str | None = None
+
+
+class Interrupt(InConversation, tag="interrupt"):
+    """Stops the turn of the conversation's agent."""
+
+    id: int | str | None = None
+
+
 class Ping(ClientMessage, tag="ping"):
     id: int | str | None = None
 
@@ -125,6 +139,8 @@ MESSAGES = (
     ReleaseKeyboard,
     Input,
     Answer,
+    Say,
+    Interrupt,
     Ping,
 )
 _decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(Union[MESSAGES])  # noqa: UP007 -- made of a table

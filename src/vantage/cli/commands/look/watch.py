@@ -62,6 +62,38 @@ def watch(conversation: str | None, last: int | None, home: str | None) -> None:
     sys.exit(Watch(place, chosen(conversation, place), last).run())
 
 
+class Desk(Protocol):
+    """What a person uses below the rows, instead of the keys for requests: an input line, say."""
+
+    over: bool
+    """The person has left."""
+
+    def sources(self) -> list[HasFileno]: ...
+
+    def timeout(self) -> float | None:
+        """Seconds until it is to be drawn again; None: it is not."""
+
+    def press(self) -> None:
+        """One of the sources is ready."""
+
+    def heard(self, message: dict[str, Any]) -> bool:
+        """Whether a message of the server was for the desk."""
+
+    def saw(self, row: dict[str, Any]) -> None:
+        """A row is so now."""
+
+    def clear(self) -> None:
+        """All rows are sent anew."""
+
+    def turn(self, works: bool) -> None:
+        """The agent works, or does not."""
+
+    def prompt(self) -> str:
+        """What is drawn."""
+
+    def close(self) -> None: ...
+
+
 class Page(Protocol):
     """Where rows go."""
 
@@ -169,7 +201,7 @@ class Watch:
         self._last = last
         self._on_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._page: Page = _Window() if self._on_terminal else _Pipe()
-        self._link = Link(
+        self.link = Link(
             HomeEndpoint(home, may_start=False),
             f"watch-{os.getpid()}",
             hello=self._display,
@@ -182,7 +214,8 @@ class Watch:
         self._printed: dict[str, tuple[int, str]] = {}
         """Printed rows: id, number of the event that changed it last, text."""
         self._drawn_for: PresentationContext | None = None
-        self._keys = RequestKeys(self._answer) if self._on_terminal else None
+        self._keys: RequestKeys | Desk | None = RequestKeys(self._answer) if self._on_terminal else None
+        self._desk: Desk | None = None
         self._resized = False
         """Whether the display has changed after the printed rows were drawn and before the connection was made."""
 
@@ -210,40 +243,45 @@ class Watch:
             return about
         return {**about, "epoch": self._epoch, "after": self._seq}
 
-    def run(self) -> int:
+    def run(self, desk: Desk | None = None) -> int:
+        """Shows rows until the person leaves, and returns the exit code."""
+        if desk is not None:
+            self._keys = self._desk = desk
         signals = (signal.SIGINT, signal.SIGTERM, signal.SIGWINCH)
-        self._link.open()
+        self.link.open()
         try:
             with woken_by(*signals) as wakeups:
                 while True:
                     keyboard = self._keys.sources() if self._keys else []
-                    sources: list[HasFileno] = [*self._link.sources(), *keyboard, wakeups]
+                    sources: list[HasFileno] = [*self.link.sources(), *keyboard, wakeups]
                     ready = select.select(sources, [], [], self._timeout())[0]
                     if wakeups in ready:
                         came = wakeups.take()
                         if signal.SIGINT in came or signal.SIGTERM in came:
                             return INTERRUPTED if signal.SIGINT in came else _TERMINATED
                         if signal.SIGWINCH in came:
-                            self._link.send("client_config", **self._display())
+                            self.link.send("client_config", **self._display())
                     if self._keys:
                         if any(source in ready for source in keyboard):
                             self._keys.press()
                         self._draw()
-                    if any(source in self._link.sources() for source in ready):
+                    if any(source in self.link.sources() for source in ready):
                         self._listen()
-                    if self._over:
+                    if self._over or (self._desk is not None and self._desk.over):
                         return 0
-                    if self._link.due() and self._link.retry():
+                    if self.link.due() and self.link.retry():
                         self._page.said("")
         finally:
             self._leave()
 
     def _timeout(self) -> float | None:
-        timeouts = [self._link.timeout(), self._keys.timeout() if self._keys else None]
+        timeouts = [self.link.timeout(), self._keys.timeout() if self._keys else None]
         return min([each for each in timeouts if each is not None], default=None)
 
     def _listen(self) -> None:
-        for message in self._link.take():
+        for message in self.link.take():
+            if self._desk is not None and self._desk.heard(message):
+                continue
             match message["type"]:
                 case "snapshot":
                     self._snapshot(message)
@@ -255,7 +293,7 @@ class Watch:
                     self._state(message)
                 case "error":
                     raise from_wire(message)
-        if self._link.connected:
+        if self.link.connected:
             self._draw()
         else:
             self._page.said(_GONE)
@@ -267,7 +305,7 @@ class Watch:
     def _answer(self, request: dict[str, Any], option: str) -> None:
         fields = {"option": option, "hash": request.get("hash", ""), "by": "cli"}
         with HomeClient(self._home, start=False) as client:
-            client.answer(requests.answer_request(self._conversation, request["request_id"], fields))
+            client.answer(requests.answer(self._conversation, request["request_id"], fields))
 
     def _leave(self) -> None:
         """Leaves running rows on the screen as they are."""
@@ -277,12 +315,12 @@ class Watch:
             for row_id, text in self._open.items():
                 self._page.finished(row_id, text)
         self._page.close()
-        self._link.close()
+        self.link.close()
 
     def _state(self, state: dict[str, Any]) -> None:
-        """Notes the end of the turn. The state is sent after the rows of the same moment, so all rows of the turn are
-        here.
-        """
+        """Notes the end of the turn. A state comes after the rows of its moment, so all rows of the turn are here."""
+        if self._desk is not None:
+            self._desk.turn(state["turn"] != "done")
         self._over = self._to_the_end and state["turn"] == "done" and bool(self._printed)
 
     def _snapshot(self, message: dict[str, Any]) -> None:
@@ -328,7 +366,7 @@ class Watch:
                 asked = requests.rows(
                     self._conversation,
                     surface="terminal",
-                    client_id=self._link.client_id,
+                    client_id=self.link.client_id,
                     after=following,
                     limit=_PAGE,
                 )

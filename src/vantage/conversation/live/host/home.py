@@ -39,9 +39,12 @@ class HomeHost:
         self._closed = False
         self._retrying: asyncio.Task[None] | None = None
 
-    async def rejoin(self, attach: Callable[[HostClient], Awaitable[None]]) -> None:
-        """Calls `attach` with the running host that an earlier process started, if any; a silent one is retried."""
-        if not any((self._home / name).exists() for name in ("host.json", "host.sock")):
+    async def rejoin(self, attach: Callable[[HostClient], Awaitable[None]], *, needed: bool = False) -> None:
+        """Calls `attach` with the host that a process before this one started, if any; a silent one is retried.
+
+        `needed`: also when there is none, with a new host.
+        """
+        if not needed and not any((self._home / name).exists() for name in ("host.json", "host.sock")):
             return
         try:
             await attach(await self.get())
