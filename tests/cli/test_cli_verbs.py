@@ -81,7 +81,8 @@ def test_new_sends_this_directory_and_this_environment(vantage, tmp_path):
     here = vantage("new", "--no-rc", "--size", "60x10", cwd=tmp_path, WHO="me", VANTAGE_TOKEN=token(vantage)).strip()
     try:
         said = vantage("exec", here, 'echo "$PWD $WHO ${VANTAGE_TOKEN-none}"; stty size')
-        assert said == f"{tmp_path} me none\n10 60\n"
+        assert said.startswith(f"{tmp_path} me vantage_agent_"), "the shell's own token, not its creator's"
+        assert said.endswith(f"_{here}\n10 60\n")
         made = json.loads(vantage("new", "named", "--name", "A name", "--env", "WHO=you", "--cwd", "/", "--json"))
         assert (made["id"], made["name"], made["cwd"], made["state"]) == ("named", "A name", "/", "new")
         assert vantage("exec", "named", "--", "printenv", "WHO") == "you\n"
@@ -183,7 +184,7 @@ def completed(vantage: CommandLine, line: str) -> list[str]:
 
 
 def test_completion_knows_commands_conversations_and_keys(vantage, work):
-    assert completed(vantage, "vantage re") == ["rename", "reset", "resize", "read", "rebuild"]
+    assert completed(vantage, "vantage re") == ["rename", "reset", "resize", "read", "requests", "rebuild"]
     for verb in ("exec", "status", "watch", "screen", "delete", "rebuild"):
         assert completed(vantage, f"vantage {verb} {work[:4]}") == [work]
     assert completed(vantage, "vantage keys PageU") == ["PageUp"]

@@ -73,7 +73,9 @@ def test_a_conversation_gets_the_callers_directory_and_environment(connected, tm
     monkeypatch.setenv("COLOUR", "green")
     monkeypatch.setenv("VANTAGE_TOKEN", (connected._http.endpoint.token()))
     work = connected.create(user_rc=False)
-    assert work.exec_block("pwd; echo $COLOUR; echo [$VANTAGE_TOKEN]").output == f"{tmp_path}\ngreen\n[]\n"
+    where, colour, given = work.exec_block("pwd; echo $COLOUR; echo $VANTAGE_TOKEN").output.splitlines()
+    assert (where, colour) == (str(tmp_path), "green")
+    assert (given.startswith("vantage_agent_"), given.endswith(work.id)) == (True, True), "its own, not the caller's"
     work.delete()
 
 

@@ -4,12 +4,11 @@ Both kinds open a connection for the standard library's HTTP and a stream for as
 if a process of the same user, or of root, listens there.
 """
 
-import os
 import socket
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Protocol
 
-from vantage.client.home_files import TOKEN, home_token, server_socket
+from vantage.client.home_files import home_token, server_socket, stated_token
 from vantage.errors import InputError, NoServer
 from vantage.ptyhost.ownership import NotPrivate, check_peer
 
@@ -71,9 +70,7 @@ class HomeEndpoint:
         ensure_server(self.home)
 
     def token(self) -> str:
-        if stated := os.environ.get(TOKEN):
-            return stated
-        return home_token(self.home)
+        return stated_token(self.home) or home_token(self.home)
 
 
 class UrlEndpoint:

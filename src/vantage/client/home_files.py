@@ -1,6 +1,7 @@
 """What a client reads in a home: where the server listens, and the token. Standard library only, and little of it."""
 
 import json
+import os
 import os.path
 
 from vantage.errors import NoServer
@@ -21,6 +22,23 @@ def server_socket(home: str) -> str:
         from vantage.ptyhost.protocol import socket_path
 
         return socket_path(home, "server.sock")
+
+
+SCOPED = "vantage_agent_"
+"""How the token of a conversation's own shells and agents begins. It is of the home in VANTAGE_HOME."""
+
+
+def stated_token(home: str) -> str | None:
+    """The token in the environment, if it is for this home."""
+    stated = os.environ.get(TOKEN)
+    if stated and stated.startswith(SCOPED) and not _same(home, os.environ.get("VANTAGE_HOME", home)):
+        return None
+    return stated or None
+
+
+def _same(home: str, other: str) -> bool:
+    one, two = (os.path.realpath(os.path.expanduser(each)) for each in (home, other))  # noqa: PTH111
+    return one == two
 
 
 def home_token(home: str) -> str:

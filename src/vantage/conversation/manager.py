@@ -209,6 +209,7 @@ class Manager:
         user_rc: bool = True,
         allow_secret_input: bool = False,
         engine: str | None = None,
+        created_by: str = "",
     ) -> Conversation:
         conversation_id = check_id(conversation_id) if conversation_id else f"c-{secrets.token_hex(5)}"
         folder = self.folder(conversation_id)
@@ -234,6 +235,7 @@ class Manager:
             user_rc=user_rc,
             allow_secret_input=allow_secret_input,
             engine=engine,
+            created_by=created_by,
         )
         try:
             folder.create()

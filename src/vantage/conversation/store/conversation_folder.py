@@ -40,6 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_secret_input: bool = False
     read_only_displays: bool = False
     """Whether displays of read-only tokens count for what the agent is told."""
+    created_by: str = ""
+    """The conversation whose shell or agent made this one; its token reaches this one too."""
     engine: str = "auto"
     """The engine that draws its screens."""
 

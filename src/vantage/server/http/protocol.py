@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from vantage.server.security.peers import peer_pid
+
 MAX_HEAD = 64 << 10
 """Bytes of a request before its body."""
 SPARE = 32
@@ -46,6 +48,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.app_state = {**self.app_state, "peer_pid": peer_pid(transport.get_extra_info("socket"))}
         self._late = len(self.connections) > self._max
         if len(self.connections) > self._max + SPARE:
             self._refuse()

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from vantage.conversation.store.conversation_folder import ID_PATTERN
 from vantage.conversation.verbs.verb import Done, NoParams, Params, Result, Verb
 from vantage.server.http.reading import read_object, read_query
+from vantage.server.security.scoped import Reach
 from vantage.server.services import Services
 
 C = "/v1/conversations/{conversation_id}"
@@ -37,8 +38,8 @@ PATH_PARAMETERS: dict[str, Any] = {
 """The type of each `{name}` in a path. The name of a tool may have slashes, other names may not."""
 
 _NO_FIELD = frozenset({"conversation_id", "verb"})
-"""Names in a path that choose the function, and are no parameter of it."""
-SET_BY_SERVER = frozenset({"keep", "read_only", "owner"})
+"""Names in a path that say what is asked, and are no parameter of it."""
+SET_BY_SERVER = frozenset({"keep", "read_only", "owner", "created_by"})
 """Fields of parameters that the server fills in. A caller cannot set them, so they are not documented."""
 
 
@@ -52,6 +53,12 @@ class Call:
     """`conversation_id` of the path; empty where the path has none."""
     fields: dict[str, Any]
     """The query or the body. Names in the path take precedence."""
+
+    @property
+    def reach(self) -> Reach:
+        """The conversations that the token reaches."""
+        reach: Reach = self.request.scope["state"]["reach"]
+        return reach
 
     async def ask(self, name: str, **more: Any) -> dict[str, Any]:
         """Passes the fields on to the conversation's owner, and returns its answer."""
@@ -95,6 +102,8 @@ class Route:
     """Needs no token."""
     reads: bool = False
     """Changes nothing though it is no GET: a read-only token may call it."""
+    person: bool = False
+    """For people: a shell or an agent that Vantage started is refused."""
     errors: tuple[int, ...] = ()
     """Statuses in addition to those that every request of this kind can have."""
 

@@ -31,6 +31,7 @@ from vantage.server.mcp.asking import REQUEST as ASK
 from vantage.server.mcp.asking import ask
 from vantage.server.mcp.lean import lean
 from vantage.server.mcp.tools import TOOLS, Set, Tool
+from vantage.server.security.scoped import Reach
 from vantage.server.security.tokens import Scope
 from vantage.server.services import Services
 from vantage.terminal.output.match import CONDITIONS
@@ -71,6 +72,8 @@ class Caller:
     services: Services
     tools: Set = "core"
     scope: Scope = "full"
+    reach: Reach | None = None
+    """The conversations that the caller's token reaches; None: all."""
     conversation: str | None = None
     """The caller's conversation. None: one is made when it is needed."""
     remembers: bool = True
@@ -85,7 +88,7 @@ class Caller:
     """Conversations whose id and address the caller was told."""
 
     def may(self, tool: Tool) -> bool:
-        return self.scope == "full" or tool.reads
+        return self.scope != "read" or tool.reads
 
 
 async def answer(
@@ -172,6 +175,8 @@ async def _conversation(caller: Caller, stated: Any, *, looks: bool) -> tuple[st
     if stated is not None and not isinstance(stated, str):
         raise InputError(f"conversation_id is a text, not {type(stated).__name__}", hint="leave it out for your own")
     wanted = stated or caller.conversation
+    if wanted and caller.reach is not None and await _is_there(caller, wanted):
+        caller.reach.check(wanted)
     if wanted in caller.known:
         return str(wanted), False
     if caller.scope == "read" and not wanted:
@@ -187,6 +192,14 @@ async def _conversation(caller: Caller, stated: Any, *, looks: bool) -> tuple[st
     if not stated and caller.remembers:
         caller.conversation = found
     return found, True
+
+
+async def _is_there(caller: Caller, conversation_id: str) -> bool:
+    try:
+        await caller.services.bus.request(conversation_id, "describe")
+    except NotFound:
+        return False
+    return True
 
 
 async def _exists(caller: Caller, wanted: str | None) -> None:
@@ -206,6 +219,8 @@ async def _make(caller: Caller, wanted: str | None) -> str | None:
     named = {"id": wanted} if wanted else {}
     if caller.name:
         named["name"] = caller.name
+    if caller.reach is not None:
+        named["created_by"] = caller.reach.conversation
     try:
         made = await caller.services.bus.request("", "create", **named, **caller.settings)
     except Conflict:

@@ -17,6 +17,7 @@ import msgspec
 from vantage.conversation.store.conversation_folder import check_id
 from vantage.errors import InputError, VantageError
 from vantage.server.mcp.calls import Caller
+from vantage.server.security.scoped import Reach
 from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 
@@ -107,6 +108,7 @@ class Lines:
             self._services,
             tools=hello.tools,
             scope=token.scope,
+            reach=Reach(self._services.home, token) if token.scope == "agent" else None,
             conversation=check_id(hello.conversation),
             settings=settings,
         )

@@ -88,7 +88,10 @@ def make_server(who: Callable[[Context], Caller]) -> Server[Any]:
             found = [caller.conversation]
         else:
             said = await caller.services.bus.request("", "list")
-            found = [each["id"] for each in said["conversations"][:_LISTED]]
+            reached = [
+                each["id"] for each in said["conversations"] if caller.reach is None or caller.reach.has(each["id"])
+            ]
+            found = reached[:_LISTED]
         listed_here = [types.Resource.model_validate(each) for id in found for each in resources(id)]
         return types.ListResourcesResult(resources=listed_here)
 
@@ -204,8 +207,10 @@ class HttpCallers:
                     self._forget(next(iter(self._sessions)))
                 self._sessions[session] = _Session(caller, self._watch(session, request.scope["state"]["token_id"]))
         caller.tools = "all" if asked.get("tools") == "all" else "core"
-        # per request: the next one may have another token
-        caller.scope = "full" if request.scope["state"].get("token_scope") == "full" else "read"
+        # of this request: the next one may bring another token
+        state = request.scope["state"]
+        caller.scope = state.get("token_scope") or "read"
+        caller.reach = state["reach"] if caller.scope == "agent" else None
         return caller
 
     def _watch(self, session: str, token_id: str) -> Callable[[], None]:

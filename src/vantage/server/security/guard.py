@@ -11,6 +11,7 @@ The guard decides what a read-only token may do over HTTP; the socket decides it
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -25,6 +26,7 @@ from vantage.server.mcp.mount import PATH as MCP
 from vantage.server.security.headers import HEADERS
 from vantage.server.security.limits import Bucket
 from vantage.server.security.origins import Origins
+from vantage.server.security.scoped import Reach, check_local, check_person, check_request
 from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 from vantage.server.ws.sockets import PATH as SOCKET
@@ -42,6 +44,9 @@ OPEN = frozenset(route.path for route in (*ROUTES, *PAGES) if route.open and "{"
 OPEN_UNDER = "/static/"
 """These paths have no data of users and need no token. Every other path needs one."""
 _READING = frozenset(route.path for route in ROUTES if route.reads)
+_FOR_PEOPLE = [re.compile(re.sub(r"\{\w+\}", "[^/]+", route.path)) for route in ROUTES if route.person]
+_CARRIERS = frozenset({MCP, SOCKET})
+"""Paths whose messages are checked one by one."""
 _WANTED = frozenset(
     {
         b"host",
@@ -63,6 +68,7 @@ class Guard:
         self._tokens = services.tokens
         self._metrics = services.metrics
         self._revocations = services.revocations
+        self._home = services.home
         self._origins = origins
         rate = services.config.rate_limit
         self._floods = Bucket(rate, 5 * rate)
@@ -135,6 +141,11 @@ class Guard:
                 raise _no_token()
             if token.scope == "read" and not _only_reads(scope["method"], path):
                 raise ReadOnly("this token may only watch", hint="use one with full rights")
+            reach = scope["state"]["reach"] = Reach(self._home, token)
+            if token.scope == "agent":
+                check_request(reach, scope, carriers=_CARRIERS)
+            if scope["method"] == "POST" and _is_for_people(path):
+                check_person(self._home, token, scope["state"].get("peer_pid"))
             scope["state"]["token_scope"], scope["state"]["token_id"] = token.scope, token.id
         length = headers.get(b"content-length", b"")
         if length and (not length.isdigit() or int(length) > most):
@@ -180,6 +191,13 @@ class Guard:
             return
         state = scope.setdefault("state", {})
         state["token_scope"], state["token_id"] = (token.scope, token.id) if token else (None, None)
+        if token is not None and token.scope == "agent":
+            try:
+                check_local(scope)
+            except VantageError as error:
+                _note(error, scope)
+                await _refuse_socket(error, scope, send)
+                return
         with self._metrics.sockets.track_inprogress():
             await self._app(scope, receive, send)
 
@@ -275,6 +293,11 @@ def _only_reads(method: str, path: str) -> bool:
         return True
     start, _, verb = path.rpartition("/")
     return method == "POST" and start.endswith("/pty") and verb in TERMINAL_VERBS and TERMINAL_VERBS[verb].reads
+
+
+def _is_for_people(path: str) -> bool:
+    plain = "/" + "/".join(part for part in path.split("/") if part)
+    return any(pattern.fullmatch(plain) for pattern in _FOR_PEOPLE)
 
 
 def _is_mcp(path: str) -> bool:

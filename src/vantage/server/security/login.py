@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from vantage.conversation.verbs.verb import Done, NoParams, Params, Result
-from vantage.errors import InputError, Unauthorized
+from vantage.errors import Forbidden, InputError, Unauthorized
 from vantage.server.http.reading import ignore_body
 from vantage.server.http.route import Call, Route
 from vantage.server.http.routes.static import LOGIN_PAGE
@@ -58,6 +58,8 @@ def _shown(call: Call) -> Token:
     found = call.services.tokens.identify(token)
     if found is None:
         raise Unauthorized("this token is not valid", hint="'vantage open' makes a link that logs a browser in")
+    if found.scope == "agent":
+        raise Forbidden("the token of a conversation's shells logs no browser in", hint="use one of your own")
     return found
 
 

@@ -6,6 +6,8 @@ address is the peer's has the peer's uid. A connection from another machine has 
 
 import ipaddress
 import os
+import socket
+import struct
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +42,15 @@ def peer_uid(scope: Mapping[str, Any]) -> int | None:
             if (_address(fields[1]), _address(fields[2])) == ends and fields[9] != "0":
                 return int(fields[7])
     return None
+
+
+def peer_pid(connection: Any) -> int | None:
+    """The process that connected to a Unix socket; None for TCP, and where the system does not say."""
+    if connection is None or connection.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
+        return None
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid: int = struct.unpack("3i", found)[0]
+    return pid
 
 
 def _plain(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

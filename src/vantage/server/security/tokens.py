@@ -22,11 +22,15 @@ import msgspec
 
 from vantage.conversation.store.clock import now_ms
 from vantage.conversation.store.files.writing import make_directory, write_atomically
+from vantage.conversation.store.scoped_token import PREFIX, scoped_token, settings_of
 from vantage.errors import Conflict, NotFound, Unavailable, did_you_mean
 
-Scope = Literal["full", "read"]
+Scope = Literal["full", "read", "agent"]
+"""`agent`: what a conversation's own shells and agents have. It reaches that conversation and those made with it."""
 MAIN = "main"
 """The id of the home's own token."""
+_AGENT = "agent:"
+"""How the id of a scoped token begins; the conversation's id follows."""
 MAX_SESSIONS = 1000
 """The oldest session ends when there are more."""
 
@@ -44,6 +48,8 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Only a session has one: the id of the token that it was made with."""
     parent_hash: str = ""
     """The hash of that token: the home's own token may have been replaced since."""
+    conversation: str = ""
+    """Of a token of the scope `agent`."""
     expires: int = 0
     """When a session ends, in milliseconds since the epoch; 0 for a token, which does not end by itself."""
 
@@ -72,15 +78,34 @@ class Tokens:
         given = token.encode("utf-8", "surrogateescape")
         if self.main and hmac.compare_digest(given, self.main.encode()):
             return self._main
+        if token.startswith(PREFIX):
+            return self._scoped(token)
         self._read()
         # looked up by its hash: the time it takes does not depend on the secret
         return self._valid(self._by_hash.get(_hash(given)))
 
     def by_id(self, token_id: str) -> Token | None:
         """The token with this id, if it is still valid."""
-        if token_id != MAIN:  # the home's own token, which is valid as long as the server runs
+        if token_id.startswith(_AGENT):
+            return self._of_conversation(token_id.removeprefix(_AGENT))
+        if token_id != MAIN:  # which is valid as long as the server runs
             self._read()
         return self._valid(self._get(token_id))
+
+    def _scoped(self, secret: str) -> Token | None:
+        """The token of a conversation's shells and agents."""
+        conversation = secret.removeprefix(PREFIX).partition("_")[2]
+        settings = settings_of(self._home, conversation) if self.main else None
+        if settings is None:
+            return None
+        wanted = scoped_token(self.main, settings)
+        same = hmac.compare_digest(secret.encode("utf-8", "surrogateescape"), wanted.encode())
+        return self._of_conversation(conversation) if same else None
+
+    def _of_conversation(self, conversation: str) -> Token | None:
+        if settings_of(self._home, conversation) is None:
+            return None
+        return Token(id=f"{_AGENT}{conversation}", name=conversation, scope="agent", conversation=conversation)
 
     def _get(self, token_id: str) -> Token | None:
         if token_id == MAIN:

@@ -10,6 +10,7 @@ from typing import Any
 from vantage.conversation.bus import HOME, Bus, Following, Listed, Message
 from vantage.conversation.throttle import Throttle
 from vantage.errors import NotFound, VantageError
+from vantage.server.security.scoped import Reach
 
 _NOT_COMPARED = frozenset({"last_activity"})
 """Changes with every event; it is sent with the next change of something else."""
@@ -17,9 +18,10 @@ _NOT_LISTED = frozenset({"ok", "seq"})
 
 
 class ConversationList:
-    def __init__(self, bus: Bus, wake: Callable[[], None], interval_s: float) -> None:
+    def __init__(self, bus: Bus, reach: Reach, wake: Callable[[], None], interval_s: float) -> None:
         """`wake` is called when `changes` has something."""
         self._bus = bus
+        self._reach = reach
         self._throttle = Throttle(wake, interval_s)
         self._following: Following | None = None
         self._sent: dict[str, dict[str, Any]] = {}
@@ -44,12 +46,13 @@ class ConversationList:
         """What is new since the last call; None when nothing is."""
         if not self._begun:
             self._begun, self._changed = True, set()
-            listed = (await self._bus.request(HOME, "list"))["conversations"]
+            answer = await self._bus.request(HOME, "list")
+            listed = [each for each in answer["conversations"] if self._reach.has(each["id"])]
             self._sent = {each["id"]: each for each in listed}
             return {"changed": listed, "removed": []}
         names, self._changed = self._changed, set()
         changed, removed = [], []
-        for name in sorted(names):
+        for name in sorted(name for name in names if name in self._sent or self._reach.has(name)):
             now = await self._described(name)
             if now is None:
                 if self._sent.pop(name, None) is not None:

@@ -96,7 +96,7 @@ async def unsubscribe_list(socket: "Socket", _: UnsubscribeList) -> None:
 
 async def answer(socket: "Socket", message: Answer) -> None:
     """A subscriber of requests hears of the answer there; another client is told directly."""
-    socket.identity.must_write()
+    socket.identity.must_be_person()
     by = f"client:{socket.identity.client_id}"
     said = await socket.bus.request(message.conversation_id, "answer_request", **message.given(), by=by)
     if not socket.subscriptions.hears_requests(message.conversation_id):

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from vantage.errors import Invalid, ReadOnly, TooMany
+from vantage.server.security.scoped import Reach, check_person
+from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 from vantage.server.ws.connection import Connection
 from vantage.server.ws.handshake import Event
@@ -11,7 +13,13 @@ from vantage.server.ws.limits import Counted, SocketRegistry
 
 
 class Identity:
-    def __init__(self, services: Services, connection: Connection, registry: SocketRegistry, peer: str) -> None:
+    def __init__(
+        self, services: Services, connection: Connection, registry: SocketRegistry, peer: str, pid: int | None
+    ) -> None:
+        """`peer` is the client's address, `pid` its process where it came by the private socket."""
+        self._home = services.home
+        self._peer_pid = pid
+        self._is_local = not peer
         self.client_id = ""
         self._tokens = services.tokens
         self._auth = services.auth
@@ -44,8 +52,20 @@ class Identity:
         if self._token_id is not None and self.scope is None:
             self._connection.refuse(Event.REVOKED)
 
+    @property
+    def reach(self) -> Reach:
+        """The conversations that the token reaches; none without a token."""
+        token = self._tokens.by_id(self._token_id) if self._token_id is not None else None
+        return Reach(self._home, token if token is not None else Token(id="", conversation="-"))
+
+    def must_be_person(self) -> None:
+        """Raises for a shell or an agent that Vantage started, and for a token that may only watch."""
+        token = self._tokens.by_id(self._token_id) if self._token_id is not None else None
+        check_person(self._home, token, self._peer_pid)
+        self.must_write()
+
     def must_write(self) -> None:
-        if self.scope != "full":
+        if self.scope not in ("full", "agent"):
             raise ReadOnly("this token may only watch", hint="connect with one that may do more")
 
     def show(self, token: str) -> None:
@@ -54,6 +74,8 @@ class Identity:
         if known is None:
             with suppress(TooMany):  # the socket is closed either way
                 self._auth.failed(self._peer)
+            self._connection.refuse(Event.BAD_TOKEN)
+        if known.scope == "agent" and not self._is_local:
             self._connection.refuse(Event.BAD_TOKEN)
         if self.client_id and known.id != self._token_id:
             raise Invalid("this socket belongs to another token", hint="open another one for another token")

@@ -16,6 +16,7 @@ from vantage.server.ws.messages import (
     ClientConfig,
     ClientMessage,
     Hello,
+    InConversation,
     Input,
     NotUnderstood,
     about,
@@ -35,10 +36,11 @@ class Socket:
         send: Send,
         *,
         peer: str,
+        pid: int | None = None,
     ) -> None:
         self.bus = services.bus
         self.connection = Connection(receive, send)
-        self.identity = Identity(services, self.connection, registry, peer)
+        self.identity = Identity(services, self.connection, registry, peer, pid)
         self.inbox = Inbox(MAX_BYTES)
         self.keyboard = Keyboard(services.bus, self.identity, self.inbox)
         self.subscriptions = Subscriptions(services, limits, self.connection, self.identity)
@@ -108,6 +110,8 @@ class Socket:
                 if not self.connection.handshake.allows(Event.MESSAGE):
                     raise Invalid("hello is missing: this socket has no client_id", hint="say hello first")
                 self.connection.handshake.on(Event.MESSAGE)
+            if isinstance(message, InConversation | ClientConfig) and message.conversation_id:
+                self.identity.reach.check(message.conversation_id)
             await HANDLERS[type(message)](self, message)
         except VantageError as error:
             await self.connection.complain(error, **about(message))

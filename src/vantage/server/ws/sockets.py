@@ -64,7 +64,9 @@ class _Door:
         token_id = scope["state"].get("token_id") if "state" in scope else None
         peer = client[0] if client else ""
         registry = self._registry
-        socket = Socket(self._services, self._limits, registry, receive, send, peer=peer)
+        socket = Socket(
+            self._services, self._limits, registry, receive, send, peer=peer, pid=scope.get("state", {}).get("peer_pid")
+        )
         if token_id is None:
             registry.add_anonymous(socket, peer)
         else:

@@ -75,7 +75,7 @@ class Subscriptions:
     async def follow_list(self) -> None:
         """Follows the list of conversations; a second time, it begins again."""
         self.leave_list()
-        self._list = ConversationList(self._bus, self._news.set, self._list_s)
+        self._list = ConversationList(self._bus, self._identity.reach, self._news.set, self._list_s)
         await self._list.open()
 
     def leave_list(self) -> None:
@@ -106,7 +106,7 @@ class Subscriptions:
     async def _declare(self, conversation_id: str, target: RenderTarget, primary: bool | None = None) -> None:
         """Declares the client's display in a conversation that it gets rows of, because it counts for their width."""
         said: dict[str, Any] = {**self._identity.named, "presentation": target.context.to_dict()}
-        if self._identity.scope != "full":
+        if self._identity.scope == "read":
             said["read_only"] = True
         if primary is not None:
             said["primary"] = primary

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from vantage.client.environment import shell_environment
-from vantage.client.home_files import TOKEN, home_token
+from vantage.client.home_files import home_token, stated_token
 from vantage.client.launch import ensure_server, running
 from vantage.client.retry import SOON_S, Retry
 from vantage.errors import NoServer
@@ -63,7 +63,7 @@ class Pipe:
         self._tools = tools
         here = {"cwd": os.getcwd(), "env": shell_environment()}  # noqa: PTH109
         self._hello = {"conversation": conversation, "tools": tools, **here}
-        self._token = os.environ.get(TOKEN, "")
+        self._token = stated_token(home) or ""
         self._server: socket.socket | None = None
         self._connecting: _Connecting | None = None
         self._met = False

@@ -10,6 +10,7 @@ from vantage.conversation.checks import installed_shell
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.files.disk_errors import no_room
 from vantage.conversation.store.files.writing import make_directory
+from vantage.conversation.store.scoped_token import scoped_token_of
 from vantage.errors import InputError
 from vantage.ptyhost import shells
 from vantage.terminal.output.movement import RULE
@@ -60,9 +61,15 @@ class ShellStart:
         return shell_id
 
     def _environment(self, settings: Settings) -> dict[str, str]:
-        """The creator's environment, with the ids of this conversation and its home.
+        """The creator's environment, with the names of this conversation and its home, and the conversation's token.
 
         So `vantage` in the shell means this conversation, even if the creator ran in the shell of another one.
         """
         home = self._folder.path.parent.parent
-        return {**settings.env, "VANTAGE_CONVERSATION": self._folder.path.name, "VANTAGE_HOME": str(home)}
+        token = scoped_token_of(home, settings)
+        return {
+            **settings.env,
+            "VANTAGE_CONVERSATION": self._folder.path.name,
+            "VANTAGE_HOME": str(home),
+            **({"VANTAGE_TOKEN": token} if token is not None else {}),
+        }

@@ -35,6 +35,7 @@ class Create(Params, frozen=True):
         Annotated[bool, Meta(description="Let the agent type into password prompts without saying so")] | UnsetType
     ) = UNSET
     engine: Annotated[str, Meta(description="What draws its screens: auto, ghostty or pyte")] | UnsetType = UNSET
+    created_by: Annotated[str, Meta(description="The conversation whose shell or agent makes it")] = ""
 
 
 class Change(Params, frozen=True):

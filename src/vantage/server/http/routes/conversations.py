@@ -22,6 +22,18 @@ class ListedClients(Result):
     clients: Annotated[tuple[ListedClient, ...], Meta(description="The displays that count")]
 
 
+async def list_conversations(call: Call) -> Any:
+    """All conversations, the last used first."""
+    answer = await call.ask("list")
+    answer["conversations"] = [each for each in answer["conversations"] if call.reach.has(each["id"])]
+    return answer
+
+
+async def create_conversation(call: Call) -> Any:
+    """Make a conversation. Its shell starts with the first verb that needs it."""
+    return await call.ask("create", created_by=call.reach.conversation)
+
+
 async def list_clients(call: Call) -> Any:
     """The displays that count for what the agent is told, and whether each is connected."""
     answer = await call.ask("clients")
@@ -51,8 +63,8 @@ async def get_asset(call: Call) -> Any:
 
 
 ROUTES = (
-    verb_route("GET", "/v1/conversations", "list_conversations", life.list_),
-    verb_route("POST", "/v1/conversations", "create_conversation", life.create, 201, errors=(409,)),
+    Route("GET", "/v1/conversations", list_conversations, NoParams, life.Descriptions),
+    Route("POST", "/v1/conversations", create_conversation, life.Create, life.Description, 201, errors=(409,)),
     verb_route("GET", C, "get_conversation", life.describe),
     verb_route("PATCH", C, "change_conversation", life.change),
     verb_route("DELETE", C, "delete_conversation", life.delete),

@@ -11,6 +11,13 @@ from vantage.server.http.route import C, Call, Route, verb_route
 _ONE = f"{C}/requests/{{request_id}}"
 
 
+async def list_requests(call: Call) -> Any:
+    """The open requests of all conversations, the oldest first."""
+    answer = await call.ask("requests")
+    answer["requests"] = [each for each in answer["requests"] if call.reach.has(each["conversation_id"])]
+    return answer
+
+
 async def ask(call: Call) -> Any:
     """Ask a person. The question stays open until an answer, its expiry or its withdrawal.
 
@@ -39,9 +46,17 @@ async def answer_request(call: Call) -> Any:
 
 
 ROUTES = (
-    verb_route("GET", "/v1/requests", "list_requests", requests.requests, errors=(404,)),
+    Route("GET", "/v1/requests", list_requests, requests.ListRequests, requests.RequestList, errors=(404,)),
     Route("POST", f"{C}/requests", ask, requests.Ask, requests.RequestState, errors=(409,)),
     Route("GET", _ONE, read_request, requests.Waiting, requests.WholeRequest),
     verb_route("DELETE", _ONE, "withdraw_request", requests.withdraw),
-    Route("POST", f"{_ONE}/answer", answer_request, requests.AnswerRequest, requests.RequestState, errors=(409,)),
+    Route(
+        "POST",
+        f"{_ONE}/answer",
+        answer_request,
+        requests.AnswerRequest,
+        requests.RequestState,
+        person=True,
+        errors=(409,),
+    ),
 )
