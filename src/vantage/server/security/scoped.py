@@ -2,8 +2,8 @@
 
 The token reaches its conversation and those that were made with it, over the home's private socket only: what a program
 prints may have the token in it, and be read elsewhere. Answers and messages to an agent are a person's to give: a
-scoped token gives none, and neither does, with any token, a process that descends from the PTY host. This guards against an
-accident. A program of the same user can read the home's own token, and can detach itself from its parents.
+scoped token gives none, and neither does, with any token, a process that descends from the PTY host. This guards
+against an accident. A program of the same user can read the home's own token, and can detach itself from its parents.
 """
 
 import json
