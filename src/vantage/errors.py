@@ -343,6 +343,7 @@ BY_CODE: dict[str, type[VantageError]] = {
             NotFound,
         ),
         *(Conflict, Busy, SecretPrompt, NoSecretPrompt, SecretGone, InputFull, LineTooLong, KeyboardTaken, ClientTaken),
+        *(InputClosed, OutOfOrder),
         *(RequestChanged, RequestAnswered, RequestOver, RequestSecret),
         *(NotRunning, HomeTaken, UnsafeHome, Unavailable, HostLost, HostSilent, Interrupted, NoServer),
     )

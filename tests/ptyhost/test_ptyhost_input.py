@@ -199,6 +199,7 @@ def test_signals_reach_whom_they_are_for(client):
     client.until(lambda: client.ask("state", terminal="t")["foreground"] == "sleep")
     client.ask("signal", terminal="t", signal="SIGTERM", to="foreground", spare_shell=True)
     client.wait_for(b"Terminated")
+    client.until(lambda: client.ask("state", terminal="t")["foreground"] == "bash")
     assert client.ask("signal", terminal="t", signal="KILL", to="foreground", spare_shell=True)["signaled"] == 0
     client.type(b"sleep 1001 & sleep 1002 &\n")
     client.wait_for(b"[2] ")

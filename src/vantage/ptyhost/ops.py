@@ -289,6 +289,11 @@ def signal_(host: "Host", request: Request) -> None:
             group = pty.foreground()
             if group is None:
                 raise Refused(Code.FAILED, "the terminal has no foreground process group: signal the session instead")
+            only = request.fields.get("only")
+            spared = group == pty.pid and request.fields.get("spare_shell") is True
+            if spared or (only is not None and processes.group(only) != group):
+                request.answer(signaled=0)
+                return
             if number in _ENDING:
                 pty.discard_input()  # the shell would read what this program has not
             os.killpg(group, number)

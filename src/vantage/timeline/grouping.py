@@ -55,6 +55,8 @@ class Open(msgspec.Struct, Generic[E]):
     """Calls of our own tools whose command has not begun yet → that command."""
     requests: dict[str, E] = {}
     """Answered ones too, until the turn ends: an answer may have come too late."""
+    answered: list[str] = []
+    """The requests among them that have an answer."""
 
 
 class Grouping(Generic[E]):
@@ -133,9 +135,9 @@ def _delta(grouping: Grouping[E], event: ev.AssistantDelta | ev.ReasoningDelta) 
 
 def _turn_complete(grouping: Grouping[E], event: ev.TurnComplete) -> None:
     grouping.finish(event)
-    requests = grouping.opened.requests
-    for answered in [name for name, entry in requests.items() if not entry.open]:
-        del requests[answered]
+    for name in grouping.opened.answered:
+        grouping.opened.requests.pop(name, None)
+    grouping.opened.answered.clear()
 
 
 def _tool_start(grouping: Grouping[E], event: ev.ToolStart) -> E:
@@ -175,12 +177,17 @@ def _command_end(grouping: Grouping[E], event: ev.AgentBlockEnd) -> E:
 
 
 def _request(grouping: Grouping[E], event: ev.Request) -> E:
+    if event.request_id in grouping.opened.answered:
+        grouping.opened.answered.remove(event.request_id)
     return grouping.keep(grouping.opened.requests, event.request_id, grouping.begin(event, "request"))
 
 
 def _answer(grouping: Grouping[E], event: ev.Answer) -> E | None:
     """An answer to a request that is not known is no row: it cannot say what was asked."""
-    return grouping.opened.requests.get(event.request_id)
+    entry = grouping.opened.requests.get(event.request_id)
+    if entry is not None and event.request_id not in grouping.opened.answered:
+        grouping.opened.answered.append(event.request_id)
+    return entry
 
 
 def _request_closed(grouping: Grouping[E], event: ev.RequestClosed) -> E | None:
