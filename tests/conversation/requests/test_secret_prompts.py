@@ -195,6 +195,13 @@ def until(server, *wanted):
     return secrets_of(server)
 
 
+def until_there(path):
+    deadline = time.monotonic() + PATIENCE
+    while not path.exists():
+        assert time.monotonic() < deadline, path
+        time.sleep(0.01)
+
+
 def begin(server, command):
     server.post("/v1/conversations", {"id": "work", "cwd": str(server.home)})
     server.pty("work", "exec_interactive", command=command)
@@ -228,9 +235,7 @@ def test_a_prompt_that_went_away_meanwhile_is_withdrawn(private_home, printed):
         begin(server, f"sh -c 'stty -echo; {GO}; stty echo{printed}; touch gone{GOES_ON}'")
         server.kill()
         (private_home / "go").touch()
-        deadline = time.monotonic() + PATIENCE
-        while not (private_home / "gone").exists():
-            assert time.monotonic() < deadline
+        until_there(private_home / "gone")
         server.start()
         until(server, "withdrawn")
         assert attention(server) != "needs_person"
@@ -244,9 +249,7 @@ def test_a_prompt_that_came_meanwhile_is_asked(private_home):
         server.pty("work", "exec_interactive", command=command)
         server.kill()
         (private_home / "go").touch()
-        deadline = time.monotonic() + PATIENCE
-        while not (private_home / "asks").exists():
-            assert time.monotonic() < deadline
+        until_there(private_home / "asks")
         server.start()
         until(server, "open")
 
