@@ -226,7 +226,7 @@ class Answer(_Event, frozen=True, kw_only=True, tag="answer"):
     text: str | None = None
     values: Json = None
     by: str = ""
-    """`client:<id>`, `bot:<name>:<person>` or `cli`."""
+    """`client:<id>`, `bot:<name>:<person>` or `cli`; `agent` too, of a secret that was typed in the terminal."""
 
 
 class RequestClosed(_Event, frozen=True, kw_only=True, tag="request_closed"):

@@ -174,13 +174,9 @@ def test_a_saved_log_is_shown_and_changes_no_terminal(server):
         {"type": "agent_block_delta", "block_id": "b1", "text": "x"},
         {"type": "agent_block_end", "block_id": "b1", "exit_code": 2, "done_because": "mark", "duration_ms": 12.0},
         {"type": "pty_gap", "from": 0, "to": 10, "why": "old"},
-        {"type": "request", "request_id": "r1-1", "kind": "question", "title": "Go on?"},
-        {"type": "answer", "request_id": "r1-1", "text": "yes", "by": "cli"},
-        {"type": "agent_state", "state": "idle"},
     ]
     done = ingest(server.home, input=b"\n".join(json.dumps(event).encode() for event in events))
     assert (done.returncode, b"not logged" in done.stderr) == (0, False), done.stderr
-    assert b"line 7: request is not taken" in done.stderr
     conversation = conversation_of(done)
     found = logged(server, conversation)
     assert [event["type"] for event in found] == ["user_message", "tool_start", "tool_end"]
@@ -191,6 +187,32 @@ def test_a_saved_log_is_shown_and_changes_no_terminal(server):
     about = server.get(f"/v1/conversations/{conversation}").json
     assert (about["keyboard"], about["state"]) == ("agent", "idle")
     assert server.pty(conversation, "blocks")["blocks"] == []
+
+
+def test_what_people_were_asked_elsewhere_is_not_taken(server):
+    """Nor what an agent did there: both are a server's own word. All other lines are logged."""
+    events = [
+        {"type": "user_message", "text": "deploy"},
+        {"type": "request", "request_id": "r1-1", "kind": "question", "title": "Go on?"},
+        {"type": "answer", "request_id": "r1-1", "text": "yes", "by": "cli"},
+        {"type": "assistant_text", "text": "deployed"},
+        {"type": "request_closed", "request_id": "r1-1", "why": "too_late"},
+        {"type": "AgentState", "state": "idle"},
+        {"type": "turn_complete"},
+    ]
+    done = ingest(server.home, "-v", input=b"\n".join(json.dumps(event).encode() for event in events))
+    assert done.returncode == 1
+    _, *said = done.stderr.decode().splitlines()
+    assert [line.partition(" is not taken")[0].removeprefix("vantage ingest: ") for line in said] == [
+        "line 2: request",
+        "line 3: answer",
+        "line 5: request_closed",
+        "line 6: agent_state",
+        "4 of the events were not logged",
+    ]
+    found = logged(server, conversation_of(done))
+    assert [event["type"] for event in found] == ["user_message", "assistant_text", "turn_complete"]
+    assert server.get("/v1/requests?state=all&conversation=" + conversation_of(done)).json["requests"] == []
 
 
 def test_an_event_that_the_server_does_not_take_costs_no_other(server):

@@ -280,19 +280,21 @@ def test_the_terminal_when_it_was_asked_is_one_press_away(visit, private_home):
             expect(page.locator(".term-row").filter(has_text="after-24")).to_have_count(0)
 
 
-def test_a_secret_leads_to_the_field_that_no_log_sees(visit, private_home):
-    with serving(private_home) as before, before.conversation(id="one"):
-        before.end()
-        log(private_home, {**REQUEST, "kind": "secret", "title": "[sudo] password for ada:"})
-        with serving(private_home) as server:
-            server.pty("one", "exec_interactive", command="read -rsp 'password: ' x; echo; echo \"got ${#x}\"")
-            card = shown(visit, server, "one", at=server, fails=NETWORK)
-            page = card.page
-            expect(page.locator("#secret")).to_be_visible()
-            page.locator("#timeline").focus()
-            expect(card.get_by_role("textbox")).to_have_count(0)
-            card.get_by_role("button", name="Type it in the terminal’s field").click()
-            expect(page.locator("#secret-field")).to_be_focused()
+def test_a_secret_leads_to_the_field_that_no_log_sees(visit, talk, server: Server):
+    conversation = talk()
+    server.pty(conversation, "exec_interactive", command="read -rsp 'password: ' x; echo; echo \"got ${#x}\"")
+    card = shown(visit, server, conversation)
+    page = card.page
+    expect(card).to_contain_text("password:")
+    expect(page.locator("#secret")).to_be_visible()
+    page.locator("#timeline").focus()
+    expect(card.get_by_role("textbox")).to_have_count(0)
+    card.get_by_role("button", name="Type it in the terminal’s field").click()
+    expect(page.locator("#secret-field")).to_be_focused()
+    page.keyboard.type("sesam")
+    page.keyboard.press("Enter")
+    expect(card).to_contain_text("answered (client")
+    assert "sesam" not in json.dumps(server.get(f"/v1/conversations/{conversation}/events").json)
 
 
 REQUEST = {"type": "request", "request_id": "r1-7", "hash": "0" * 16}

@@ -16,6 +16,7 @@ from vantage.conversation.live.terminal import LiveTerminal
 from vantage.conversation.requests.attention import Activity, Attention, Running, attention_of
 from vantage.conversation.requests.requests import Requests
 from vantage.conversation.requests.scan import last_events, request_events
+from vantage.conversation.secret_prompts import SecretPrompts
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.event_log import EventLog
 from vantage.conversation.store.files.open_files import OpenFiles
@@ -73,7 +74,8 @@ class Conversation:
             self.events.close()
             raise
         self.agent = ConversationAgent(folder, lambda: self.settings, self.events, self, host=host, files=files)
-        self.pty = PtyTerminal(self.live)
+        asked = SecretPrompts(self.live, self.requests, lambda request: self.log_derived([request]))
+        self.pty = PtyTerminal(self.live, asked)
         self.terminal = LocalTerminal(self.pty)
 
     @property

@@ -99,7 +99,7 @@ class Manager:
             _log.warning("tools for all conversations are left out: %s", error)
         try:
             await self._host.rejoin(self._attach_all, needed=bool(self._unfinished_agents()))
-            self._resume_requests()
+            await self._resume_requests()
         except BaseException:
             await self.close()
             raise
@@ -108,12 +108,16 @@ class Manager:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _resume_requests(self) -> None:
-        """Opens the conversations with open requests, so that these expire."""
+    async def _resume_requests(self) -> None:
+        """Opens the conversations with open requests, so that these expire, or are closed with the program that asked
+        for a secret.
+        """
         for settings in self.list():
             if self.folder(settings.id).open_requests.exists():
                 try:
-                    self.get(settings.id).requests.expire()
+                    conversation = self.get(settings.id)
+                    conversation.requests.expire()
+                    await conversation.live.refresh()
                 except VantageError as error:  # the other conversations are served
                     _log.warning("requests of %s cannot be served: %s", settings.id, error)
 

@@ -40,7 +40,7 @@ def test_a_shell_cannot_answer_its_own_question(home):
     for way in ("", "env -u VANTAGE_TOKEN ", f"env -u VANTAGE_TOKEN VANTAGE_TOKEN={home.token} "):
         ran = printed(home, f"{way}{RUN} answer mine yes")
         assert ran["exit_code"] == 1, way
-        assert "cannot answer: that is for a person" in ran["output"], way
+        assert "that is for a person" in ran["output"], way
     assert home.get("/v1/conversations/work/requests/mine").json["state"] == "open"
     answer = {"hash": ask(home, request_id="mine")["hash"], "option": "yes"}
     assert home.post("/v1/conversations/work/requests/mine/answer", answer, unix=True).status == 200

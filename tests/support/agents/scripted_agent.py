@@ -1,7 +1,8 @@
 """An agent without a model: a program that speaks Claude Code's stream-json, and does what the lines of a message say.
 
 `text WORDS` says them, `ask COMMAND` asks for leave to run it and says what came of it, `display` says the display
-instruction of the turn, `flood N` says N lines, `garbage` prints what is no message, `hang` does nothing until it is
+instruction of the turn, `run COMMAND` runs it and says its status and output, `mcp` says how it would start its MCP
+server, `flood N` says N lines, `garbage` prints what is no message, `hang` does nothing until it is
 interrupted, `deaf` reads nothing any more, `half` dies in the middle of a line, `die STATUS` ends with a status and a
 word on stderr. Everything that it reads is added to the file that RECEIVED names.
 """
@@ -10,6 +11,7 @@ import contextlib
 import itertools
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -84,6 +86,11 @@ def do(line):
             asked = {"command": rest}
             answer = ask("can_use_tool", tool_name="Bash", input=asked, tool_use_id=f"tool-{next(NUMBERS)}")
             text(f"{answer['behavior']}: {rest} {answer.get('message', '')}".strip())
+        case "run":
+            ran = subprocess.run(["sh", "-c", rest], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            text(f"{ran.returncode}: {ran.stdout}{ran.stderr}")
+        case "mcp":
+            text(sys.argv[sys.argv.index("--mcp-config") + 1])
         case "flood":
             for number in range(int(rest)):
                 text(f"line {number}")

@@ -27,6 +27,7 @@ from vantage.conversation.store.assets import get_asset
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.event_log import EventLog
 from vantage.conversation.store.files.open_files import OpenFiles
+from vantage.conversation.store.scoped_token import own_environment
 from vantage.errors import Busy, Do, NotFound, NotRunning, Unavailable, VantageError
 from vantage.events import Agent, AgentState, Event, Json, UserMessage
 from vantage.events import Warning as WarningEvent
@@ -276,7 +277,7 @@ class ConversationAgent:
         home = self._folder.path.parent.parent
         base = settings.env if kept.env is None else kept.env
         environment = {name: value for name, value in base.items() if name not in OURS_IN_ENV}
-        environment |= {"VANTAGE_CONVERSATION": self.id, "VANTAGE_HOME": str(home)}
+        environment |= own_environment(home, settings)
         options = replace(kept.options, mcp=mcp_server(self.id, home, environment))
         kept = replace(kept, options=options, session=options.resume)
         command = command_of(kept.agent, options, kept.command, environment)

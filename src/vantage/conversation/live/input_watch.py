@@ -112,6 +112,10 @@ class InputWatch:
             return None
         return self._current(await ask_awaits(self._ask, **GLANCE))
 
+    def prompt(self) -> str:
+        """The line that asks, if a program does: the last one at the cursor or above it; else empty."""
+        return _prompt(self._core(), self._rows())
+
     def close(self) -> None:
         self._closed = True
         self._cancel()
@@ -171,7 +175,7 @@ class InputWatch:
             return None
         if core.state.phase != Phase.RUNNING or core.raw != answer.offset or self._may_be_at_prompt(answer.because):
             return None
-        return Awaited(_kind(answer.what, answer.because, core), answer.because, _prompt(core, self._rows()))
+        return Awaited(_kind(answer.what, answer.because, core), answer.because, self.prompt())
 
     def _rows(self) -> int:
         """How many rows at the cursor are certainly not of the command itself, but of its output."""

@@ -194,6 +194,14 @@ class Requests:
         self._append([answer])
         return self.get(request.request_id)
 
+    def answered_in_terminal(self, request_id: str, by: str) -> None:
+        """Logs that a secret was typed where it was asked for: who did it, and nothing of the secret.
+
+        A request that has ended already stays as it is.
+        """
+        if self.get(request_id).state == "open":
+            self._append([Answer(request_id=request_id, by=by)])
+
     # expiry
 
     def expire(self) -> None:

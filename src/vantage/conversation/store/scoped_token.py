@@ -1,6 +1,7 @@
-"""The token of a conversation's own shells and agents. It is made of the home's token, so it is stored nowhere.
+"""The token of a conversation's own shells and agents, made of the home's token; and the rest of what they are told.
 
-Deleting the conversation, or replacing the home's token, revokes it.
+The files of an agent's run have the token, as the environment of its MCP server: they are readable by the home's owner
+only, as the home's token is. Deleting the conversation, or replacing the home's token, revokes it.
 """
 
 import hashlib
@@ -22,12 +23,22 @@ def scoped_token(home_token: str, settings: Settings) -> str:
 
 
 def scoped_token_of(home: Path, settings: Settings) -> str | None:
-    """The token for a conversation's shells; None in a home without a server's token."""
+    """The token for a conversation's shells and agents; None in a home without a server's token."""
     try:
         home_token = (home / "token").read_text(encoding="ascii").strip()
     except (OSError, UnicodeError):
         return None
     return scoped_token(home_token, settings) if home_token else None
+
+
+def own_environment(home: Path, settings: Settings) -> dict[str, str]:
+    """What `vantage` in a conversation's shell or agent needs, to mean this conversation and no other."""
+    token = scoped_token_of(home, settings)
+    return {
+        "VANTAGE_CONVERSATION": settings.id,
+        "VANTAGE_HOME": str(home),
+        **({"VANTAGE_TOKEN": token} if token is not None else {}),
+    }
 
 
 def settings_of(home: Path, conversation_id: str) -> Settings | None:

@@ -30,8 +30,8 @@ from vantage.client.retry import Retry
 from vantage.client.transport.connection import Connection
 from vantage.errors import InputError, NoServer, NotFound, TooMany, Unavailable, VantageError
 from vantage.events import (
-    REQUEST_TYPES,
     SERVER_ONLY,
+    TERMINAL_ONLY,
     AgentBlockBegin,
     AgentBlockEnd,
     Event,
@@ -55,6 +55,8 @@ _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 _OURS = ("seq", "conversation_id", "raw_offset")
 """Fields that the log adds to an event."""
 _PAGE = 1000
+_SAID_BY_SERVERS = SERVER_ONLY - TERMINAL_ONLY
+"""Types of events about which nothing is shown in their place, so they count as lost."""
 
 
 class Waiting(NamedTuple):
@@ -238,7 +240,9 @@ def run(
     verbose: bool,
     home: str | None,
 ) -> None:
-    """Reads to the end. Lines that are no message are reported on stderr; a lost event makes the exit code 1."""
+    """Reads to the end. Lines that are no message, or that only a server may log, are reported on stderr; a lost event
+    makes the exit code 1.
+    """
     place = place_of(home)
     if named := conversation or os.environ.get(CONVERSATION):
         possible_id(named)
@@ -310,8 +314,9 @@ def _take(items: "list[Event | StrayLine]", line: int, sender: Sender, *, verbos
             _say(f"line {item.number}: {item.why}")
         elif (event := _foreign(item)) is not None and (verbose or not isinstance(event, UnknownEvent)):
             sender.put(event, line)
-        elif _named(item) in REQUEST_TYPES:
-            _say(f"line {line}: {_named(item)} is not taken: what another server asked is not a question of this one")
+        elif _named(item) in _SAID_BY_SERVERS:
+            lost += 1
+            _say(f"line {line}: {_named(item)} is not taken: a server logs it of its own agents and questions only")
     return lost
 
 

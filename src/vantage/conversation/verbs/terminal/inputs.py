@@ -209,7 +209,7 @@ async def write_input(terminal: PtyTerminal, pieces: list[bytes], how: Typing) -
         secrets.cancelled(how.by)
     try:
         facts = {**how.facts, "cursor": cursor, "note": note}
-        written = await _write(terminal, pieces, check, how.pause, facts)
+        written = await _enter(terminal, pieces, check, how, facts)
     except (NoSecretPrompt, SecretGone):
         secrets.refused(typed, how.by)
         raise
@@ -232,7 +232,7 @@ async def _write_rest(terminal: PtyTerminal, pieces: list[bytes], how: Typing, e
     terminal.input_known(b"" if how.secret else b"".join(pieces), cursor)
     if not earlier.complete or earlier.why:
         check = "secret" if how.secret else "none" if terminal.live.settings.allow_secret_input else how.check
-        await _write(terminal, pieces, check, how.pause, earlier.facts)
+        await _enter(terminal, pieces, check, how, earlier.facts)
     return _typed_at(terminal, cursor, earlier.facts["note"])
 
 
@@ -243,6 +243,18 @@ async def _check_input(terminal: PtyTerminal, how: Typing) -> None:
         steps = [Do("exec_block", "starts one"), Do("exec_interactive", "starts one")]
         raise NotRunning("there is no shell", do=steps)
     terminal.check_session(how.session_id)
+
+
+async def _enter(
+    terminal: PtyTerminal, pieces: list[bytes], check: str, how: Typing, facts: dict[str, Any]
+) -> "_Written":
+    """Writes input. A line of it answers the request for the secret that was asked for before."""
+    asked = await terminal.asked.open(check == "secret")
+    written = await _write(terminal, pieces, check, how.pause, facts)
+    typed = b"".join(pieces)
+    if ends_line(typed) and INTERRUPT not in typed:
+        terminal.asked.entered(asked, how.by)
+    return written
 
 
 class _Written(NamedTuple):

@@ -9,6 +9,7 @@ import msgspec
 
 from vantage.conversation.checks import not_dropped
 from vantage.conversation.live.terminal import LiveTerminal
+from vantage.conversation.secret_prompts import SecretPrompts
 from vantage.conversation.verbs.terminal.calls import RunningCalls
 from vantage.conversation.verbs.terminal.held_input import HeldInput
 from vantage.conversation.verbs.terminal.keyboard import Keyboard
@@ -26,8 +27,9 @@ LINE_BYTES = 4096
 
 
 class PtyTerminal:
-    def __init__(self, live: LiveTerminal) -> None:
+    def __init__(self, live: LiveTerminal, asked: SecretPrompts) -> None:
         self.live = live
+        self.asked = asked
         self.calls = RunningCalls()
         self.keyboard = Keyboard()
         self.prompts = Prompts(live)
