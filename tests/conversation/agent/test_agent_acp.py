@@ -46,6 +46,19 @@ def test_each_message_has_the_display_of_its_turn(agent):
     assert agent.status()["agent"] == "acp"
 
 
+def test_a_table_that_was_too_wide_is_told_of_in_the_next_turn(agent):
+    show(agent, 30)
+    agent.say("text | name | what it is for |\ntext |---|---|\ntext | importer | reads what people send |")
+    agent.until_turns(1)
+    said = "The last table was too wide"
+    assert said in agent.server.get(f"{agent.path}/instructions").json["text"]
+    agent.say("display")
+    agent.until_turns(2)
+    agent.say("display")
+    agent.until_turns(3)
+    assert [said in one for one in agent.streamed()[-2:]] == [True, False]
+
+
 def test_a_request_is_allowed_and_denied(agent):
     agent.say("ask rm -r build\nask rm -r src")
     request = agent.until_request()
