@@ -88,6 +88,9 @@ BENCHMARKS = (
     Benchmark("mcp_overhead:http", "mcp_calls.read_http", "mcp_calls.bare_http", at_most(2)),
     Benchmark("mcp_overhead:exec-stdio", "mcp_calls.exec_stdio", "mcp_calls.parts_stdio", at_most(1.5)),
     Benchmark("mcp_overhead:exec-http", "mcp_calls.exec_mcp", "mcp_calls.parts_http", at_most(1.5)),
+    Benchmark("agents:say", "agents.say_added", "agents.five_milliseconds", at_most(1), rounds=3),
+    Benchmark("agents:row", "agents.row_late", "agents.ten_milliseconds", at_most(1), rounds=3),
+    Benchmark("agents:memory", "agents.idle_memory", "agents.three_megabytes", at_most(1), 1, unit="MB"),
     *(
         Benchmark(
             f"turns:{name}",

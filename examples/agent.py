@@ -1,6 +1,8 @@
 """A whole agent in a page: any OpenAI-compatible model, a real terminal, a timeline that people can read.
 
 OPENAI_BASE_URL=http://localhost:11434/v1 MODEL=qwen3 python examples/agent.py "play ./examples/guess and win"
+
+Each further argument is the message of another turn. Every turn's instructions are made for the window as it is then.
 """
 
 import asyncio
@@ -47,7 +49,7 @@ class Agent:
         self.terminal = terminal
         self.timeline = Timeline()
         self.display = profile("terminal")
-        self.messages = [{"role": "system", "content": system_instructions({"base": BASE}, presentation=self.display)}]
+        self.messages: list[dict[str, Any]] = []
         self.shown = 0
 
     def emit(self, type: str, **fields: Any) -> None:
@@ -60,6 +62,9 @@ class Agent:
             self.shown = done
 
     async def run(self, task: str) -> None:
+        self.display = profile("terminal")  # the window may have another size than in the last turn
+        instructions = system_instructions({"base": BASE}, presentation=self.display)
+        self.messages[:1] = [{"role": "system", "content": instructions}]
         self.emit("user_message", text=task)
         self.messages.append({"role": "user", "content": task})
         while True:
@@ -106,10 +111,12 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 async def main() -> None:
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     async with open_terminal(cwd=os.getcwd()) as terminal:  # noqa: PTH109
-        await Agent(terminal).run(sys.argv[1])
+        agent = Agent(terminal)
+        for task in sys.argv[1:]:
+            await agent.run(task)
 
 
 if __name__ == "__main__":

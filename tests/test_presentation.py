@@ -108,6 +108,17 @@ class TestInstruction:
     def test_budgets(self, display, budget):
         assert tokens(display.to_system_instruction()) <= budget
 
+    @pytest.mark.parametrize(
+        ("display", "budget"),
+        [(terminal_context(WIDE), 30), (profile("telegram"), 90), (profile("api"), 75)],
+        ids=["wide terminal", "mobile", "api"],
+    )
+    def test_budgets_after_a_table_that_was_too_wide(self, display, budget):
+        text = system_instructions({}, None, display, wide_table=True)
+        assert text.startswith(display.to_system_instruction())
+        assert "too wide" in text.splitlines()[-1]
+        assert tokens(text) <= budget
+
     def test_every_line_in_its_order(self):
         display = PresentationContext(
             content_width=59,

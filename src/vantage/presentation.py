@@ -138,6 +138,9 @@ INSTRUCTION: tuple[InstructionLine, ...] = (
 )
 
 
+WIDE_TABLE = "The last table was too wide and was rewritten: use fewer columns."
+"""The instruction's last line after a turn in which the model sent a table that did not fit."""
+
 INSTRUCTED = (
     "content_width",
     "supports_tables",
@@ -364,8 +367,12 @@ def system_instructions(
     parts: Mapping[str, str | None] | Iterable[tuple[str, str | None]],
     additional: str | None = None,
     presentation: PresentationContext | None = None,
+    *,
+    wide_table: bool = False,
 ) -> str:
     """An agent's instructions: the sections of `parts` in order, with a blank line between them.
+
+    `wide_table`: the agent's last turn had a table wider than the display, and the display section says so.
 
     Two sections are placed among the others: base · session · **additional** · plugins · formatting · **display** ·
     task completion. A missing or empty section leaves no gap; one of another name stays where it is.
@@ -375,7 +382,8 @@ def system_instructions(
     if additional and additional.strip():
         _place(sections, "additional", additional.strip())
     if presentation is not None:
-        _place(sections, "display", presentation.to_system_instruction())
+        display = presentation.to_system_instruction()
+        _place(sections, "display", f"{display}\n{WIDE_TABLE}" if wide_table else display)
     return "\n\n".join([text for _, text in sections])
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import command_line
-from agent_conversation import SCRIPTED, Driven
+from agent_conversation import SCRIPTED, SCRIPTED_ACP, Driven
 
 
 @pytest.fixture
@@ -34,6 +34,18 @@ def test_in_a_pipe_it_prints_the_turn_and_ends(vantage, server, work):
     assert ran.code == 0, ran
     assert "hello there" in ran.out
     assert server.get(f"/v1/conversations/{work}/agent").json["state"] == "exited"
+
+
+def test_any_acp_agent_is_run_by_its_command(vantage, server, work):
+    command = " ".join(SCRIPTED_ACP)
+    ran = vantage.run("agent", "acp", "text hello there", "--acp", command, "--conversation", work)
+    assert ran.code == 0, ran
+    assert "hello there" in ran.out
+    assert server.get(f"/v1/conversations/{work}/agent").json["state"] == "exited"
+    assert vantage.run("say", work, "text and again").code == 0
+    driven = Driven(server, work)
+    driven.until_turns(2)
+    assert driven.streamed() == ["hello there", "and again"]
 
 
 def test_in_a_pipe_it_needs_a_prompt(vantage):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -108,6 +109,26 @@ def test_a_whole_agent(model):
     assert results[4]["match_text"] == "Too low"
     assert results[6]["match_text"] == "Correct!"
     assert "an interactive session runs" in results[2]["error"], "the model is told what to do instead"
+
+
+async def test_each_turn_of_the_agent_has_the_instruction_of_its_window(monkeypatch):
+    agent = runpy.run_path(str(EXAMPLES / "agent.py"))
+    asked = []
+
+    def answer(messages):
+        asked.append([message["content"] for message in messages])
+        return {"role": "assistant", "content": "Done."}
+
+    one = agent["Agent"](None)
+    monkeypatch.setitem(agent["Agent"].run.__globals__, "ask", answer)
+    for columns in ("80", "50"):
+        monkeypatch.setenv("COLUMNS", columns)
+        await one.run(f"in {columns} columns")
+    first, second = asked
+    assert "Output width: 74 characters." in first[0]
+    assert "Output width: 44 characters." in second[0]
+    assert first[1:] == ["in 80 columns"]
+    assert second[1:] == ["in 80 columns", "Done.", "in 50 columns"]
 
 
 def test_the_agent_is_a_page():

@@ -17,6 +17,7 @@ from vantage.errors import ClientTaken, InputError
 from vantage.events import Agent, ClientConfig, Event, TurnComplete, UserMessage
 from vantage.presentation import PresentationContext, system_instructions
 from vantage.timeline.contexts import Contexts
+from vantage.timeline.turn_text import TurnText
 
 
 class Displays:
@@ -27,6 +28,9 @@ class Displays:
         """Client → when it last said what it can show, in milliseconds since the epoch."""
         self.driven = False
         """An agent that Vantage runs says when its turns begin and end; events say nothing of it then."""
+        self._said = TurnText()
+        self._wide_table = False
+        """The last turn had a table wider than the displays that it began with."""
         self._folder = folder
         self._count_read_only = count_read_only
         self._kept = set(self.contexts.clients)
@@ -76,23 +80,38 @@ class Displays:
         """Applies what events say about displays and turns: all of them, or none and InputError."""
         contexts = self.contexts
         seen = []
+        before = []
         for event in events:
+            before.append((event, contexts))
             contexts = _after(contexts, event, driven=self.driven)
             if isinstance(event, ClientConfig) and event.client_id in contexts.clients:
                 seen.append(event.client_id)
+        for event, known in before:
+            self._said.add(event)
+            if not self.driven and _is_edge(event):
+                self._close_turn(known)
         self._set(contexts)
         self.last_seen |= dict.fromkeys(seen, now_ms())
 
-    def instruction(self) -> str:
-        """What the model is told about the displays that it is read on."""
-        return system_instructions({}, None, self.contexts.turn_context())
+    def instruction(self, agent: str | None = None, additional: str | None = None) -> str:
+        """What the model is told about the displays that it is read on: the root agent's, or another agent's."""
+        wide = self._wide_table and agent is None
+        return system_instructions({}, additional, self.contexts.turn_context(agent), wide_table=wide)
 
     def begin_turn(self) -> None:
         """The displays as they are now hold for the turn that begins."""
+        self._close_turn(self.contexts)
         self._set(self.contexts.begin_turn())
 
     def end_turn(self) -> None:
+        self._close_turn(self.contexts)
         self._set(self.contexts.end_turn())
+
+    def _close_turn(self, contexts: Contexts) -> None:
+        """Notes for the next instruction what was said until now. Without a turn, what the last one left stays."""
+        wide = self._said.has_wide_table(contexts.turn_context())
+        self._wide_table = wide or (self._wide_table and not contexts.turn)
+        self._said.clear()
 
     def _set(self, contexts: Contexts) -> None:
         changed = contexts.agents != self.contexts.agents
@@ -112,14 +131,14 @@ def _after(contexts: Contexts, event: Event, *, driven: bool) -> Contexts:
         if event.agent is not None and event.agent != Agent():
             return contexts.with_agent(event.agent.id, event.presentation, terminal_width=event.terminal_width)
         return contexts.apply(event.client_id, terminal_width=event.terminal_width, presentation=event.presentation)
-    depth = event.agent.depth if event.agent else 0
-    if driven:
+    if driven or not _is_edge(event):
         return contexts
-    if isinstance(event, UserMessage) and not depth:
-        return contexts.begin_turn()
-    if isinstance(event, TurnComplete) and not depth:
-        return contexts.end_turn()
-    return contexts
+    return contexts.begin_turn() if isinstance(event, UserMessage) else contexts.end_turn()
+
+
+def _is_edge(event: Event) -> bool:
+    """Whether a turn of the root agent begins or ends with an event."""
+    return isinstance(event, UserMessage | TurnComplete) and not (event.agent and event.agent.depth)
 
 
 def _as_json(contexts: dict[str, PresentationContext]) -> bytes:

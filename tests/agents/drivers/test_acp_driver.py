@@ -96,15 +96,27 @@ def test_another_version_of_the_protocol_is_an_error_and_no_session_begins():
 
 @pytest.mark.parametrize(
     ("capabilities", "method"),
-    [({"loadSession": True}, "session/load"), ({"sessionCapabilities": {"resume": {}}}, "session/resume"), ({}, None)],
+    [({"loadSession": True}, "session/load"), ({"sessionCapabilities": {"resume": {}}}, "session/resume")],
 )
 def test_a_session_is_continued_in_the_way_that_the_agent_can(capabilities, method):
     talk = Talk(Options(run="r1", cwd="/work", resume="s0"))
     talk.line(id=1, result={"protocolVersion": 1, "agentCapabilities": capabilities})
-    if method is None:
-        assert "cannot continue a session" in talk.events[-1].error
-        return
     assert (talk.messages[1]["method"], talk.messages[1]["params"]["sessionId"]) == (method, "s0")
+
+
+@pytest.mark.parametrize("capable", [True, False])
+def test_a_session_that_cannot_be_continued_is_replaced_by_a_new_one(capable):
+    talk = Talk(Options(run="r1", cwd="/work", resume="s0"))
+    talk.line(id=1, result={"protocolVersion": 1, "agentCapabilities": {"loadSession": capable}})
+    if capable:
+        talk.line(id=2, error={"code": -32603, "message": "no such session"})
+    assert talk.messages[-1]["method"] == "session/new"
+    talk.line(id=talk.n, result={"sessionId": "s1"})
+    (warning,) = [event.message for event in talk.events if event.type == "warning"]
+    assert "a new one begins, without what was said before" in warning
+    assert ("no such session" in warning) == capable
+    assert (talk.driver.state, talk.driver.session) == ("idle", "s1")
+    assert talk.say("hello")[0]["text"] == "hello\n"
 
 
 def test_what_a_loaded_session_replays_is_not_said_again():

@@ -1,23 +1,13 @@
 """Real agents, driven: the conversations that are recorded, played again, and what the model was told in each turn."""
 
 import json
-import os
-import shutil
 
 import pytest
 
-from conversations import AGAIN, AGENTS, NARROW, TALK, WIDE, driven, resume, stop, talk
+from conversations import AGAIN, AGENTS, NARROW, TALK, WIDE, driven, is_installed, resume, stop, talk
 from driven import written
 from scripted_model import ScriptedModel
 from vantage import events as ev
-
-INSTALLED = ("claude", "codex")
-"""What `scripts/install-agents` installs; `AGENTS=DIRECTORY` may have the others."""
-
-
-def is_installed(name: str) -> bool:
-    return name in INSTALLED or bool(shutil.which(name, path=os.environ.get("AGENTS", "") + "/node_modules/.bin"))
-
 
 agents = pytest.mark.parametrize("name", [name for name in AGENTS if is_installed(name)])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from terminal_home import PATIENCE, environment
 
 SCRIPTED = [sys.executable, str(Path(__file__).with_name("scripted_agent.py"))]
+SCRIPTED_ACP = [sys.executable, str(Path(__file__).with_name("scripted_acp.py"))]
 
 
 class Driven:
@@ -43,6 +44,15 @@ class Driven:
 
     def texts(self):
         return [event["text"] for event in self.events(kind="assistant_text")]
+
+    def said(self):
+        """What the agent has said, in pieces and whole."""
+        events = self.events()
+        return "".join(event["text"] for event in events if event["type"] in ("assistant_delta", "assistant_text"))
+
+    def streamed(self):
+        """The lines that the agent has said in pieces."""
+        return "".join(event["text"] for event in self.events(kind="assistant_delta")).splitlines()
 
     def until(self, condition, what):
         """Polls until a condition on the events holds, and returns what it gave."""

@@ -5,6 +5,7 @@ recordings the drivers' laws are tested on.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from vantage.agents.drivers.known import KNOWN
 
 WIDE, NARROW = "The display is 120 columns wide.", "The display is 40 columns wide."
 TALK, STOP, AGAIN = "Count the files.", "Wait for the tests.", "What did I say first?"
+REMEMBER, MAKE = "Remember the seven.", "Now make it."
 MCP = {"command": sys.executable, "args": [str(ROOT / "scripts/record-agents"), "--mcp"], "env": {}}
 """A small MCP server that stands for Vantage's."""
 
@@ -46,6 +48,17 @@ class Driveable(NamedTuple):
     model: str | None
     resumes: bool = True
     """Whether it continues a session in another process, at the versions that are tested."""
+    denial_ends_turn: bool = False
+    """A denial without words ends its turn."""
+
+
+INSTALLED = ("claude", "codex", "gemini")
+"""What `scripts/install-agents` installs; `AGENTS=DIRECTORY` may have others."""
+
+
+def is_installed(name: str) -> bool:
+    """Whether the tests have this agent: what should have been installed and is not fails there."""
+    return name in INSTALLED or bool(shutil.which(name, path=os.environ.get("AGENTS", "") + "/node_modules/.bin"))
 
 
 def _claude_question(question: str, answers: list[str]) -> Call:
@@ -110,6 +123,7 @@ AGENTS = {
             "vantage_pty_exec_block",
         ),
         "scripted/scripted",
+        denial_ends_turn=True,
     ),
 }
 
@@ -132,13 +146,18 @@ def scripts(tools: Tools, folder: Path) -> Scripts:
             [tools.shell("touch began; sleep 1000")],
             [Say("That took long.")],
         ],
+        REMEMBER: [
+            [Say("Seven.")],
+            [Call(tools.ours, {"command": "make"})],
+            [Say("There is nothing to make.")],
+        ],
     }
 
 
 @contextmanager
 def driven(name: str, folder: Path, run_id: str, **options: str) -> Iterator[tuple[Driven, ScriptedModel]]:
     """A driven agent with its home in this folder, which a later run may continue, and the model that it asks."""
-    agent, project, programs = AGENTS[name], folder / "project", real_agents.programs()
+    agent, project, programs = AGENTS[name], folder / "project", real_agents.programs(name)
     project.mkdir(parents=True, exist_ok=True)
     with stage(scripts(agent.tools, project)) as where:
         run = agent.run(programs, where.url, "")

@@ -131,10 +131,10 @@ AGENTS = {
 }
 
 
-def programs() -> Path:
-    """Where the agents are. Says how to get them when they are not."""
+def programs(name: str = "claude") -> Path:
+    """Where the agents are. Says how to get this one when it is not there."""
     folder = Path(os.environ.get("AGENTS") or ROOT / ".venv-peers/agents") / "node_modules/.bin"
-    assert (folder / "claude").exists(), f"no Claude Code in {folder}: run 'make test' or scripts/install-agents"
+    assert (folder / name).exists(), f"no {name} in {folder}: run 'make test' or scripts/install-agents"
     return folder
 
 

@@ -23,7 +23,6 @@ from vantage.events import Agent, Answer, Event, Json, Request
 _VERSION = 1
 _INITIALIZE, _NEW, _LOAD, _RESUME = "initialize", "session/new", "session/load", "session/resume"
 _PROMPT, _CANCEL = "session/prompt", "session/cancel"
-_BEGINNINGS = (_INITIALIZE, _NEW, _LOAD, _RESUME)
 _REQUEST_CANCELLED = -32800
 _DISPLAY = "vantage://display"
 _OURS = "mcp__vantage__"
@@ -209,7 +208,9 @@ class Acp:
             return self._turn_over(message)
         if "error" in message:
             said = streams.words_of_error(message.get("error")) or f"{call.method} failed"
-            if call.method in _BEGINNINGS:
+            if call.method in (_LOAD, _RESUME):
+                return self._anew(said)
+            if call.method in (_INITIALIZE, _NEW):
                 self._run.error = said
             return self._run.output(self._stream.clean([ev.Error(message=said)]))
         handle = self._answers.get(call.method)
@@ -219,14 +220,24 @@ class Acp:
         if result.get("protocolVersion") != _VERSION:
             spoken = result.get("protocolVersion")
             return self._cannot(f"it speaks version {spoken} of the Agent Client Protocol, expected {_VERSION}")
-        params: Object = {"cwd": self._options.cwd, "mcpServers": _servers(self._options.mcp)}
         if not self._options.resume:
-            return self._run.output([], self._rpc.call("session", _NEW, params))
+            return self._run.output([], self._rpc.call("session", _NEW, self._place()))
         able = obj(result, "agentCapabilities")
         method = _RESUME if "resume" in obj(able, "sessionCapabilities") else _LOAD if able.get("loadSession") else ""
         if not method:
-            return self._cannot("it cannot continue a session: start it without one")
-        return self._run.output([], self._rpc.call("session", method, {"sessionId": self._options.resume, **params}))
+            return self._anew("the agent cannot do that")
+        params = {"sessionId": self._options.resume, **self._place()}
+        return self._run.output([], self._rpc.call("session", method, params))
+
+    def _place(self) -> Object:
+        """Where a session works, with the servers of its tools."""
+        return {"cwd": self._options.cwd, "mcpServers": _servers(self._options.mcp)}
+
+    def _anew(self, why: str) -> Output:
+        """A session that cannot be continued is replaced by a new one, so that the agent can be talked to."""
+        self._run.session = None
+        said = f"the session could not be continued ({why}): a new one begins, without what was said before"
+        return self._run.output([ev.Warning(message=said)], self._rpc.call("session anew", _NEW, self._place()))
 
     def _cannot(self, why: str) -> Output:
         self._run.error = why

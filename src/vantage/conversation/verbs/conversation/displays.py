@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from vantage.conversation.verbs.conversation.target import Target
 from vantage.conversation.verbs.verb import Done, NoParams, Params, Result, verb
 from vantage.errors import Invalid, NotFound
-from vantage.presentation import system_instructions, warnings_about
+from vantage.presentation import warnings_about
 from vantage.timeline.contexts import Reason
 
 ClientId = Annotated[str, Meta(min_length=1, max_length=100, description="The client's own name for itself")]
@@ -163,8 +163,8 @@ async def drop_agent(target: Target, params: OneAgent) -> Done:
 
 @verb("What to tell the model about the displays that it is read on.", reads=True)
 async def instructions(target: Target, params: Instructions) -> Instruction:
-    contexts = target.conversation.displays.contexts
+    displays = target.conversation.displays
     agent = None if params.agent is UNSET else params.agent
     additional = None if params.additional is UNSET else params.additional
-    because = tuple(contexts.reasons(agent)) if params.explain else ()
-    return Instruction(text=system_instructions({}, additional, contexts.turn_context(agent)), because=because)
+    because = tuple(displays.contexts.reasons(agent)) if params.explain else ()
+    return Instruction(text=displays.instruction(agent, additional), because=because)

@@ -169,6 +169,22 @@ def tables(blocks: list[Block], context: PresentationContext, notes: list[str]) 
     return rewrite(blocks, replace, context.content_width)
 
 
+def has_wide_table(blocks: list[Block], context: PresentationContext) -> bool:
+    """Whether a table has more columns, or more cells side by side, than the display takes."""
+    most = context.max_table_columns or UNLIMITED
+    found = False
+
+    def look(block: Block, width: int) -> list[Block] | None:
+        nonlocal found
+        if isinstance(block, Table) and not found:
+            draft = Draft(even(block), width, most)
+            found = draft.count > 0 and as_is(draft) is None
+        return None
+
+    rewrite(blocks, look, context.content_width)
+    return found
+
+
 def fit_table(table: Table, width: int, mode: str, most_columns: int = UNLIMITED) -> tuple[list[Block], str]:
     """A table in the first form of its mode's ladder that fits, and what that form is called."""
     draft = Draft(even(table), width, most_columns)
