@@ -104,7 +104,7 @@ async def answer(socket: "Socket", message: Answer) -> None:
 
 
 async def say(socket: "Socket", message: Say) -> None:
-    socket.identity.must_write()
+    socket.identity.must_be_person()
     given = {} if message.attachments is None else {"attachments": message.attachments}
     by = f"client:{socket.identity.client_id}"
     answer = await socket.bus.request(message.conversation_id, "say", text=message.text, by=by, **given)
