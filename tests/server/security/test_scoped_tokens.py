@@ -2,10 +2,12 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import unix_connect
 
+from agent_conversation import Driven
 from mcp_clients import Refused, over_stdio
 from server_home import serving
 from socket_client import open_socket
@@ -83,6 +85,25 @@ async def test_what_is_for_people_is_refused_on_a_socket(home, message):
         await socket.send(json.dumps({"conversation_id": "work", **message}))
         error = json.loads(await socket.recv())
         assert (error["type"], error["code"], error["about"]) == ("error", "forbidden", message["type"])
+
+
+def test_an_agent_has_the_token_of_its_conversation(home):
+    agent = Driven(home, "work")
+    pid = agent.start()["pid"]
+    environ = dict(each.split("=", 1) for each in Path(f"/proc/{pid}/environ").read_text().split("\0") if each)
+    token = environ["VANTAGE_TOKEN"]
+    assert token not in Path(f"/proc/{pid}/cmdline").read_text(), "other users read that"
+    assert [file for file in home.home.rglob("*") if file.is_file() and token.encode() in file.read_bytes()] == []
+    assert token == token_of(home)
+    config = next(word for word in Path(f"/proc/{pid}/cmdline").read_text().split("\0") if "mcpServers" in word)
+    assert json.loads(config)["mcpServers"]["vantage"]["args"][-1] == "--scoped"
+
+
+async def test_the_pipe_of_an_agent_reaches_its_conversation_only(home):
+    async with over_stdio(home.home, "--conversation", "work", "--scoped", VANTAGE_TOKEN=home.token) as user:
+        assert (await user.call("pty_exec_block", command="echo hi"))["output"] == "hi\n"
+        with pytest.raises(Refused, match="not for 'other'"):
+            await user.call("pty_exec_block", command="echo hi", conversation_id="other")
 
 
 def test_a_shell_may_ask_and_use_its_own_conversation(home):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from vantage.agents.drivers.driver import Delivery, Options
 from vantage.conversation.agent.files import AgentFiles, Kept
-from vantage.conversation.agent.launch import OURS_IN_ENV, command_of, known_agent, mcp_server
+from vantage.conversation.agent.launch import command_of, known_agent, mcp_server
 from vantage.conversation.agent.records import Record
 from vantage.conversation.agent.replay import Replay
 from vantage.conversation.agent.run import Hooks, Run
@@ -27,6 +27,7 @@ from vantage.conversation.store.assets import get_asset
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.event_log import EventLog
 from vantage.conversation.store.files.open_files import OpenFiles
+from vantage.conversation.store.scoped_token import own_environment
 from vantage.errors import Busy, Do, NotFound, NotRunning, Unavailable, VantageError
 from vantage.events import Agent, AgentState, Event, Json, UserMessage
 from vantage.events import Warning as WarningEvent
@@ -275,8 +276,7 @@ class ConversationAgent:
         settings = self._settings()
         home = self._folder.path.parent.parent
         base = settings.env if kept.env is None else kept.env
-        environment = {name: value for name, value in base.items() if name not in OURS_IN_ENV}
-        environment |= {"VANTAGE_CONVERSATION": self.id, "VANTAGE_HOME": str(home)}
+        environment = {**base, **own_environment(home, settings)}
         options = replace(kept.options, mcp=mcp_server(self.id, home, environment))
         kept = replace(kept, options=options, session=options.resume)
         command = command_of(kept.agent, options, kept.command, environment)

@@ -30,6 +30,16 @@ def scoped_token_of(home: Path, settings: Settings) -> str | None:
     return scoped_token(home_token, settings) if home_token else None
 
 
+def own_environment(home: Path, settings: Settings) -> dict[str, str]:
+    """The variables of a conversation's own shells and agents: its id, its home and its token.
+
+    So `vantage` in them means this conversation, even if its creator ran in the shell of another one.
+    """
+    token = scoped_token_of(home, settings)
+    named = {"VANTAGE_CONVERSATION": settings.id, "VANTAGE_HOME": str(home)}
+    return named if token is None else {**named, "VANTAGE_TOKEN": token}
+
+
 def settings_of(home: Path, conversation_id: str) -> Settings | None:
     """The settings of a conversation; None if there is none with this id."""
     if re.fullmatch(ID_PATTERN, conversation_id):

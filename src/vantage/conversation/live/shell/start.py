@@ -10,7 +10,7 @@ from vantage.conversation.checks import installed_shell
 from vantage.conversation.store.conversation_folder import ConversationFolder, Settings
 from vantage.conversation.store.files.disk_errors import no_room
 from vantage.conversation.store.files.writing import make_directory
-from vantage.conversation.store.scoped_token import scoped_token_of
+from vantage.conversation.store.scoped_token import own_environment
 from vantage.errors import InputError
 from vantage.ptyhost import shells
 from vantage.terminal.output.movement import RULE
@@ -61,15 +61,5 @@ class ShellStart:
         return shell_id
 
     def _environment(self, settings: Settings) -> dict[str, str]:
-        """The creator's environment, with the names of this conversation and its home, and the conversation's token.
-
-        So `vantage` in the shell means this conversation, even if the creator ran in the shell of another one.
-        """
-        home = self._folder.path.parent.parent
-        token = scoped_token_of(home, settings)
-        return {
-            **settings.env,
-            "VANTAGE_CONVERSATION": self._folder.path.name,
-            "VANTAGE_HOME": str(home),
-            **({"VANTAGE_TOKEN": token} if token is not None else {}),
-        }
+        """The creator's environment, and what names this conversation."""
+        return {**settings.env, **own_environment(self._folder.path.parent.parent, settings)}
