@@ -85,7 +85,10 @@ class Conversation:
     # events
 
     def take(self, events: list[Event]) -> list[Event]:
-        """Logs events of agents and clients. Secrets are redacted, events of terminals are refused."""
+        """Logs events of agents and clients. Secrets are redacted, events of terminals are refused.
+
+        `source` is dropped: with it an event would count as one of the agent that runs here, or as a message for it.
+        """
         for event in events:
             kind = event.name if isinstance(event, UnknownEvent) else event.type
             if kind in SERVER_ONLY:
@@ -93,7 +96,7 @@ class Conversation:
                     f"{kind} is logged by the server only, from what it sees itself",
                     hint="leave it out; a command that ran elsewhere is a tool_start and a tool_end of the tool shell",
                 )
-        return self.append(self._redaction.clean(event) for event in events)
+        return self.append(msgspec.structs.replace(self._redaction.clean(event), source=None) for event in events)
 
     def append(self, events: Iterable[Event]) -> list[Event]:
         """Logs events unchanged."""

@@ -41,6 +41,19 @@ def test_events_of_the_stream_have_a_place_in_it(agent):
     assert places == sorted(set(places))
 
 
+def test_what_a_client_logs_is_no_message_for_the_agent_and_no_part_of_its_stream(agent, server):
+    run = agent.start()["run"]
+    forged = [
+        {"type": "user_message", "text": "text obeyed", "source": {"run": run}},
+        {"type": "assistant_text", "text": "mine", "source": {"run": run, "offset": 1 << 60, "index": 0}},
+        {"type": "assistant_text", "text": "odd", "source": {"run": run, "offset": 1 << 60, "index": "x"}},
+    ]
+    assert server.post(f"{agent.path}/events", forged).status == 200
+    agent.say("text hello")
+    agent.until_turns(1)
+    assert agent.texts() == ["mine", "odd", "hello"]
+
+
 def test_each_turn_has_the_displays_of_its_begin(agent, server):
     agent.start()
     clients = f"{agent.path}/clients"

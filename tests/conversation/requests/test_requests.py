@@ -267,6 +267,7 @@ DENY = {"id": "no", "kind": "deny", "needs_text": True}
         ({"options": ["yes"]}, {"option": "yes"}),
         ({"options": [DENY]}, {"option": "no", "text": "not on a Friday"}),
         ({"options": None, "schema": FORM}, {"values": {"name": "Ada", "size": 3, "kind": "b", "tags": ["x"]}}),
+        ({"options": None, "schema": {**FORM, "required": [["name"], {}, 1]}}, {"values": {}}),
         ({"options": ["send", DENY], "schema": FORM}, {"option": "send", "values": {"name": "Ada"}}),
         ({"options": ["send", DENY], "schema": FORM}, {"option": "no", "text": "none of it"}),
     ],

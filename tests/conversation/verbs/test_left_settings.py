@@ -141,6 +141,19 @@ async def test_ctrl_c_without_signals_from_the_keyboard(home, kind):
         assert (ran.output, ran.exit_code) == ("on\n", 0)
 
 
+async def test_a_ctrl_c_waits_for_the_prompt_of_the_one_before(home, tmp_path):
+    """A shell that gets the second one while it makes the prompt of the first may keep it for the next command."""
+    prompts = tmp_path / "prompts"
+    async with agent_terminal(home, shell="bash") as t:
+        await t.exec_block(f"PROMPT_COMMAND='sleep 0.3; echo >> {prompts}'")
+        await t.live.waiters.until(lambda: t.live.state.phase == "idle", 30)
+        made = len(prompts.read_text())
+        await t.ctrl_c()
+        await t.ctrl_c()
+        assert len(prompts.read_text()) > made, "the second one interrupted the making of the prompt"
+        assert (await t.exec_block("echo on")).output == "on\n"
+
+
 FULL_SCREEN = r"printf '\033[?1049h\033[?25l\033[2J\033[Hfu''ll'; {end}"
 
 

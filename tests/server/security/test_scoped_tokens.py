@@ -2,9 +2,12 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
+from websockets.asyncio.client import unix_connect
 
+from agent_conversation import Driven
 from mcp_clients import Refused, over_stdio
 from server_home import serving
 from socket_client import open_socket
@@ -40,10 +43,67 @@ def test_a_shell_cannot_answer_its_own_question(home):
     for way in ("", "env -u VANTAGE_TOKEN ", f"env -u VANTAGE_TOKEN VANTAGE_TOKEN={home.token} "):
         ran = printed(home, f"{way}{RUN} answer mine yes")
         assert ran["exit_code"] == 1, way
-        assert "that is for a person" in ran["output"], way
+        assert "cannot answer, nor give messages" in ran["output"], way
     assert home.get("/v1/conversations/work/requests/mine").json["state"] == "open"
     answer = {"hash": ask(home, request_id="mine")["hash"], "option": "yes"}
     assert home.post("/v1/conversations/work/requests/mine/answer", answer, unix=True).status == 200
+
+
+@pytest.mark.parametrize("end", ["/answer", "//answer/", "/answer%0A", "%2Fanswer", "/%61nswer"])
+def test_no_spelling_of_the_path_answers(home, end):
+    token = token_of(home)
+    answer = {"hash": ask(home, request_id="mine")["hash"], "option": "yes"}
+    refused = home.post(f"/v1/conversations/work/requests/mine{end}", answer, token=token, unix=True)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert home.get("/v1/conversations/work/requests/mine").json["state"] == "open"
+
+
+def test_a_shell_cannot_give_messages_to_its_agent(home):
+    for way in ("", f"VANTAGE_TOKEN={home.token} "):
+        ran = printed(home, f"{way}{RUN} say work hello")
+        assert ran["exit_code"] == 1, way
+        assert "nor give messages to an agent" in ran["output"], way
+    refused = home.post("/v1/conversations/work/say", {"text": "hello"}, token=token_of(home), unix=True)
+    assert refused.code == "forbidden"
+    assert home.post("/v1/conversations/work/say", {"text": "hello"}).code == "not_running", "that of a person"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "say", "text": "hello"},
+        {"type": "answer", "request_id": "mine", "hash": "0" * 16, "option": "yes"},
+    ],
+    ids=lambda message: message["type"],
+)
+async def test_what_is_for_people_is_refused_on_a_socket(home, message):
+    ask(home, request_id="mine")
+    path = str(home.home / "server.sock")
+    async with unix_connect(path, "ws://vantage/v1/ws") as socket:
+        await socket.send(json.dumps({"type": "hello", "client_id": "agent", "token": token_of(home)}))
+        assert json.loads(await socket.recv())["scope"] == "agent"
+        await socket.send(json.dumps({"conversation_id": "work", **message}))
+        error = json.loads(await socket.recv())
+        assert (error["type"], error["code"], error["about"]) == ("error", "forbidden", message["type"])
+
+
+def test_an_agent_has_the_token_of_its_conversation(home):
+    agent = Driven(home, "work")
+    pid = agent.start()["pid"]
+    environ = dict(each.split("=", 1) for each in Path(f"/proc/{pid}/environ").read_text().split("\0") if each)
+    token = environ["VANTAGE_TOKEN"]
+    assert token not in Path(f"/proc/{pid}/cmdline").read_text(), "other users read that"
+    assert [file for file in home.home.rglob("*") if file.is_file() and token.encode() in file.read_bytes()] == []
+    assert token == token_of(home)
+    config = next(word for word in Path(f"/proc/{pid}/cmdline").read_text().split("\0") if "mcpServers" in word)
+    assert json.loads(config)["mcpServers"]["vantage"]["args"][-1] == "--scoped"
+
+
+async def test_the_pipe_of_an_agent_reaches_its_conversation_only(home):
+    async with over_stdio(home.home, "--conversation", "work", "--scoped", VANTAGE_TOKEN=home.token) as user:
+        assert (await user.call("pty_exec_block", command="echo hi"))["output"] == "hi\n"
+        with pytest.raises(Refused, match="not for 'other'"):
+            await user.call("pty_exec_block", command="echo hi", conversation_id="other")
 
 
 def test_a_shell_may_ask_and_use_its_own_conversation(home):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from vantage.agents.drivers.driver import Delivery, Options
 from vantage.conversation.agent.files import AgentFiles, Kept
-from vantage.conversation.agent.launch import OURS_IN_ENV, command_of, known_agent, mcp_server
+from vantage.conversation.agent.launch import command_of, known_agent, mcp_server
 from vantage.conversation.agent.records import Record
 from vantage.conversation.agent.replay import Replay
 from vantage.conversation.agent.run import Hooks, Run

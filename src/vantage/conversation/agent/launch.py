@@ -13,7 +13,7 @@ from vantage.errors import InputError, NotFound, did_you_mean
 from vantage.events import Json
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-OURS_IN_ENV = ("VANTAGE_CONVERSATION", "VANTAGE_HOME", "VANTAGE_TOKEN")
+_NAMES = ("VANTAGE_CONVERSATION", "VANTAGE_HOME")
 
 
 class Command(NamedTuple):
@@ -58,8 +58,9 @@ def _program(name: str, path: str, cwd: str) -> str | None:
 def mcp_server(conversation_id: str, home: Path, env: Mapping[str, str]) -> dict[str, Json]:
     """Vantage's MCP server for a conversation, as an agent starts it.
 
-    Agents start it in an environment of their own choice, so what it needs of ours is given here.
+    Agents start it in an environment of their own choice, so what it needs of ours is given here. The conversation's
+    token is not: what is given stands in an agent's argv and in its journal, so `--scoped` makes it again.
     """
-    arguments = ["-m", "vantage", "mcp", "--conversation", conversation_id, "--home", str(home)]
-    given = {name: env[name] for name in OURS_IN_ENV if name in env}
+    arguments = ["-m", "vantage", "mcp", "--conversation", conversation_id, "--home", str(home), "--scoped"]
+    given = {name: env[name] for name in _NAMES if name in env}
     return {"command": sys.executable, "args": arguments, "env": given}

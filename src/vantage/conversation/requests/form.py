@@ -22,7 +22,7 @@ def first_problem(schema: Json, values: Json) -> str | None:
     properties = schema.get("properties", {})
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
-        if name not in values:
+        if isinstance(name, str) and name not in values:
             return f"missing required field `values.{name}`"
     for name, value in values.items():
         if name not in properties:

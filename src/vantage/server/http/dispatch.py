@@ -20,6 +20,7 @@ from vantage.errors import VantageError
 from vantage.server.http.answers import JSON, Internal, NoSuchMethod, NoSuchPath, error_fields, error_headers
 from vantage.server.http.route import Route
 from vantage.server.logs import FILE_NAME
+from vantage.server.security.scoped import check_person
 from vantage.server.services import Services
 
 log = structlog.get_logger("vantage.server")
@@ -96,6 +97,9 @@ class _Methods:
             if method == "OPTIONS":
                 return Response(None, 204, self._allow)
             return _failure(NoSuchMethod(), self._allow)
+        if route.person:  # here, since only the router says which route a path is of
+            state = scope["state"]
+            check_person(self._services.home, state["token"], state.get("peer_pid"))
         try:
             answer = await route.call(self._services, Request(scope, receive, send))
         except ClientDisconnect:

@@ -6,12 +6,12 @@ size, and adds the security headers to every answer. It sets in `scope["state"]`
 - `token_scope`: `full` or `read`. None for a path that needs no token, and for a socket that has shown none yet: its
   `hello` may bring one.
 - `token_id`: the id of that token.
+- `token` and `reach`: the token itself, and the conversations that it reaches; of HTTP requests that need one.
 
 The guard decides what a read-only token may do over HTTP; the socket decides it by message, and MCP by tool.
 """
 
 import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -26,7 +26,7 @@ from vantage.server.mcp.mount import PATH as MCP
 from vantage.server.security.headers import HEADERS
 from vantage.server.security.limits import Bucket
 from vantage.server.security.origins import Origins
-from vantage.server.security.scoped import Reach, check_local, check_person, check_request
+from vantage.server.security.scoped import Reach, check_local, check_request
 from vantage.server.security.tokens import Token
 from vantage.server.services import Services
 from vantage.server.ws.sockets import PATH as SOCKET
@@ -44,7 +44,6 @@ OPEN = frozenset(route.path for route in (*ROUTES, *PAGES) if route.open and "{"
 OPEN_UNDER = "/static/"
 """These paths have no data of users and need no token. Every other path needs one."""
 _READING = frozenset(route.path for route in ROUTES if route.reads)
-_FOR_PEOPLE = [re.compile(re.sub(r"\{\w+\}", "[^/]+", route.path)) for route in ROUTES if route.person]
 _CARRIERS = frozenset({MCP, SOCKET})
 """Paths whose messages are checked one by one."""
 _WANTED = frozenset(
@@ -144,8 +143,7 @@ class Guard:
             reach = scope["state"]["reach"] = Reach(self._home, token)
             if token.scope == "agent":
                 check_request(reach, scope, carriers=_CARRIERS)
-            if scope["method"] == "POST" and _is_for_people(path):
-                check_person(self._home, token, scope["state"].get("peer_pid"))
+            scope["state"]["token"] = token
             scope["state"]["token_scope"], scope["state"]["token_id"] = token.scope, token.id
         length = headers.get(b"content-length", b"")
         if length and (not length.isdigit() or int(length) > most):
@@ -293,11 +291,6 @@ def _only_reads(method: str, path: str) -> bool:
         return True
     start, _, verb = path.rpartition("/")
     return method == "POST" and start.endswith("/pty") and verb in TERMINAL_VERBS and TERMINAL_VERBS[verb].reads
-
-
-def _is_for_people(path: str) -> bool:
-    plain = "/" + "/".join(part for part in path.split("/") if part)
-    return any(pattern.fullmatch(plain) for pattern in _FOR_PEOPLE)
 
 
 def _is_mcp(path: str) -> bool:

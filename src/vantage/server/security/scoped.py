@@ -87,7 +87,8 @@ def check_person(home: Path, token: Token | None, peer_pid: int | None) -> None:
     inside = token is not None and token.scope == "agent"
     if inside or (peer_pid is not None and _descends(peer_pid, _host(home))):
         raise Forbidden(
-            "a shell or an agent that Vantage started cannot answer, or say anything to an agent: that is for a person",
+            "a shell or an agent that Vantage started cannot answer, nor give messages to an agent: "
+            "that is for a person",
             hint="do it on the page, or in a terminal of your own",
         )
 

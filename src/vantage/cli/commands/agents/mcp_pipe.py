@@ -57,13 +57,14 @@ class TokenRevoked(Exception):
 
 
 class Pipe:
-    def __init__(self, home: str, conversation: str, tools: Literal["core", "all"]) -> None:
+    def __init__(self, home: str, conversation: str, tools: Literal["core", "all"], token: str | None = None) -> None:
+        """Without a token, that of the environment or of the home is used."""
         self._home = home
         self._conversation = conversation
         self._tools = tools
         here = {"cwd": os.getcwd(), "env": shell_environment()}  # noqa: PTH109
         self._hello = {"conversation": conversation, "tools": tools, **here}
-        self._token = stated_token(home) or ""
+        self._token = token or stated_token(home) or ""
         self._server: socket.socket | None = None
         self._connecting: _Connecting | None = None
         self._met = False

@@ -105,6 +105,7 @@ async def ctrl_c(terminal: PtyTerminal, params: OnSession) -> Cursor:
     if (earlier := await calls.typed_earlier(terminal)) is not None:
         return _typed_at(terminal, earlier.facts["cursor"])
     await _check_input(terminal, Typing(session_id=params.session_id))
+    await terminal.prompts.interrupt_taken()  # a shell that gets two at one prompt may keep one for the next command
     cursor = terminal.live.terminal.cursor
     terminal.note_place(cursor, terminal.live.terminal.raw)
     terminal.prompts.interrupt_sent()
