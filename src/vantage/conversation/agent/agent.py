@@ -276,8 +276,7 @@ class ConversationAgent:
         settings = self._settings()
         home = self._folder.path.parent.parent
         base = settings.env if kept.env is None else kept.env
-        environment = {name: value for name, value in base.items() if name not in OURS_IN_ENV}
-        environment |= own_environment(home, settings)
+        environment = {**base, **own_environment(home, settings)}
         options = replace(kept.options, mcp=mcp_server(self.id, home, environment))
         kept = replace(kept, options=options, session=options.resume)
         command = command_of(kept.agent, options, kept.command, environment)
