@@ -11,7 +11,8 @@ the program waits for input again.
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from vantage.conversation.live.input_watch import Caller
 from vantage.conversation.live.terminal import LiveTerminal
@@ -43,6 +44,9 @@ class SecretPrompts:
         """Waits for the program to ask again, after an answer."""
         self._seen = -1
         """The raw output that a late sample is due for: a program may turn the echo off after its line."""
+        self._closed = False
+        self._typing = 0
+        """How many inputs are being written."""
         self._due: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         live.waiters.join(self)
@@ -50,6 +54,8 @@ class SecretPrompts:
     # a waiter: called after every change of the terminal
 
     def look(self) -> bool:
+        if self._closed:
+            return True
         if self._due is None and (self._last is not None or self._live.state.awaiting_secret):
             self._due = asyncio.get_running_loop().call_soon(self._follow)
         elif self._live.terminal.raw != self._seen:
@@ -58,6 +64,7 @@ class SecretPrompts:
         return False
 
     def give_up(self) -> None:
+        self._closed = True
         for handle in (self._due, self._timer):
             if handle is not None:
                 handle.cancel()
@@ -72,10 +79,26 @@ class SecretPrompts:
             self._follow()
         return self._open_id()
 
+    @contextmanager
+    def typing(self) -> Iterator[None]:
+        """While it is entered, no request is closed: a program may read the line and end before its writer hears that
+        the line was written.
+        """
+        self._typing += 1
+        try:
+            yield
+        finally:
+            self._typing -= 1
+            self.look()
+
     def entered(self, request_id: str | None, by: str) -> None:
         """A line was typed to the program that asked with this request."""
-        if request_id is not None:
+        if request_id is None:
+            return
+        try:
             self._requests.answered_in_terminal(request_id, by)
+        except (VantageError, OSError) as error:  # it was typed: a caller that heard of an error would type it again
+            _log.warning("%s: it could not be logged that a secret was typed: %s", self._live.id, error)
 
     # what is asked
 
@@ -92,6 +115,8 @@ class SecretPrompts:
         state, last = self._live.state, self._last
         asks = state.awaiting_secret and (state.block is not None or state.unhooked)
         if last is not None and (not asks or self._block_of(last) != self._block()):
+            if self._typing:
+                return
             self._gone(last)
             last = None
         if not asks:

@@ -128,6 +128,24 @@ async def test_a_secret_that_is_typed_at_once_has_its_request_too(private_home):
         assert asking.ended() == ["agent"]
 
 
+async def test_a_program_that_is_over_before_its_answer_is_known_to_be_typed(private_home, monkeypatch):
+    async with terminal_of(private_home) as asking:
+        await asking.begin(ASKS)
+        live = asking.conversation.live
+        ask = live.link.ask
+
+        async def late(op, **fields):
+            answer = await ask(op, **fields)
+            if op == "input":
+                assert await live.waiters.until(lambda: live.state.block is None, PATIENCE)
+                await asyncio.wait_for(live.sampler.look(), PATIENCE)
+            return answer
+
+        monkeypatch.setattr(live.link, "ask", late)
+        await asking.t.send(SECRET + "\n", secret=True)
+        assert asking.ended() == ["agent"]
+
+
 LEAVING = {
     "Ctrl-C": (ASKS, lambda t, home: t.ctrl_c()),
     "Ctrl-D": ("sh -c 'stty -echo; cat; stty echo'", lambda t, home: t.ctrl_d()),

@@ -251,10 +251,11 @@ async def _enter(
 ) -> "_Written":
     """Writes input. A line of it answers the request for the secret that was asked for before."""
     asked = await terminal.asked.open(check == "secret")
-    written = await _write(terminal, pieces, check, how.pause, facts)
     typed = b"".join(pieces)
-    if ends_line(typed) and INTERRUPT not in typed:
-        terminal.asked.entered(asked, how.by)
+    with terminal.asked.typing():
+        written = await _write(terminal, pieces, check, how.pause, facts)
+        if ends_line(typed) and INTERRUPT not in typed:
+            terminal.asked.entered(asked, how.by)
     return written
 
 
