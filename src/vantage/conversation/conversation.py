@@ -96,7 +96,7 @@ class Conversation:
                     f"{kind} is logged by the server only, from what it sees itself",
                     hint="leave it out; a command that ran elsewhere is a tool_start and a tool_end of the tool shell",
                 )
-        return self.append(msgspec.structs.replace(self._redaction.clean(event), source=None) for event in events)
+        return self.append(_without_source(self._redaction.clean(event)) for event in events)
 
     def append(self, events: Iterable[Event]) -> list[Event]:
         """Logs events unchanged."""
@@ -234,3 +234,10 @@ class Conversation:
         await self.live.close()
         self.events.close()
         self._lease.release()
+
+
+def _without_source(event: Event) -> Event:
+    if isinstance(event, UnknownEvent):  # it is logged as it came
+        data = {name: value for name, value in event.data.items() if name != "source"}
+        return msgspec.structs.replace(event, data=data, source=None)
+    return msgspec.structs.replace(event, source=None)

@@ -47,8 +47,10 @@ def test_what_a_client_logs_is_no_message_for_the_agent_and_no_part_of_its_strea
         {"type": "user_message", "text": "text obeyed", "source": {"run": run}},
         {"type": "assistant_text", "text": "mine", "source": {"run": run, "offset": 1 << 60, "index": 0}},
         {"type": "assistant_text", "text": "odd", "source": {"run": run, "offset": 1 << 60, "index": "x"}},
+        {"type": "no_type_of_ours", "source": {"run": run, "offset": 1 << 60, "index": 0}},
     ]
     assert server.post(f"{agent.path}/events", forged).status == 200
+    assert [event for event in agent.events()[-len(forged) :] if "source" in event] == []
     agent.say("text hello")
     agent.until_turns(1)
     assert agent.texts() == ["mine", "odd", "hello"]
