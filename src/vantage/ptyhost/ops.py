@@ -297,6 +297,9 @@ def signal_(host: "Host", request: Request) -> None:
             if number in _ENDING:
                 pty.discard_input()  # the shell would read what this program has not
             os.killpg(group, number)
+    except ProcessLookupError:  # it has just ended
+        request.answer(signaled=0)
+        return
     except OSError as error:
         raise Refused(Code.FAILED, f"cannot signal the {target}: {error.strerror}") from None
     request.answer(signaled=1)

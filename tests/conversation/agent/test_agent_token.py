@@ -76,10 +76,10 @@ async def test_it_cannot_say_over_a_socket(agent, server):
     assert "go on" not in [event["text"] for event in agent.events(kind="user_message")]
 
 
-async def test_its_mcp_server_has_the_token_too(agent, server):
-    """In the environment that an agent gives it: not every agent passes on its own."""
+async def test_its_mcp_server_has_the_rights_of_the_token(agent, server):
+    """The server makes the token itself: arguments and journal do not have it."""
     given = json.loads(said(agent, "mcp")[0])["mcpServers"]["vantage"]
-    assert given["env"]["VANTAGE_TOKEN"] == token_of(agent)
+    assert "VANTAGE_TOKEN" not in given["env"]
     how = StdioServerParameters(command=given["command"], args=given["args"], env=given["env"], cwd=server.home)
     with server.conversation() as other:
         async with Client(stdio_client(how)) as client:
