@@ -65,6 +65,8 @@ class Run:
         """What was read of the journal and is not yet applied."""
         self._unlogged: list[Event] = []
         self._in_turn = False
+        self._turn_n = 0
+        """The message that began the turn: until its record is read, the turn has not ended."""
         self._detached = False
         self._task: asyncio.Task[None] | None = None
 
@@ -175,10 +177,11 @@ class Run:
         if self._unlogged:
             self._hooks.log(self._unlogged)
             self._unlogged = []
-        if self.replay.in_turn != self._in_turn:
-            self._in_turn = self.replay.in_turn
-            if not self._in_turn:
-                self._hooks.turn(False)
+        if self.replay.in_turn:
+            self._in_turn = True
+        elif self._in_turn and (self.replay.n >= self._turn_n or self.replay.over):
+            self._in_turn = False
+            self._hooks.turn(False)
 
     def _advance(self) -> list[Step] | None:
         """Takes a piece of the stream, or a record whose bytes were taken; None when there is nothing more."""
@@ -218,6 +221,7 @@ class Run:
         begins = send.key.startswith("say ") and not self.replay.in_turn
         if begins:
             self._hooks.turn(True)
+            self._in_turn, self._turn_n = True, n
         display = self.replay.display if self.replay.in_turn else self._hooks.display()
         shown = "" if send.key.startswith("say ") and not begins else display
         try:
