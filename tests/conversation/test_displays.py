@@ -34,6 +34,13 @@ def test_the_turn_after_a_wide_table_is_told_and_the_one_after_that_is_not(displ
     assert not tells(displays)
 
 
+def test_whole_turns_may_come_at_once(displays):
+    displays.follow([UserMessage(text="Which?"), TABLE, TurnComplete()])
+    assert tells(displays)
+    displays.follow([UserMessage(text="And?"), AssistantText(text="Two."), TurnComplete()])
+    assert not tells(displays)
+
+
 def test_a_turn_without_an_end_is_over_with_the_next_message(displays):
     displays.follow([UserMessage(text="Which?"), TABLE, UserMessage(text="And?")])
     assert tells(displays)

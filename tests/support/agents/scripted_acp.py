@@ -8,10 +8,14 @@ names.
 """
 
 import itertools
-import json
 import os
 import sys
+from functools import partial
 
+import scripted_lines
+from scripted_lines import read
+
+put = partial(scripted_lines.put, jsonrpc="2.0")
 NUMBERS = itertools.count()
 """Of its requests: the first id is 0, as it is of real agents."""
 OPTIONS = [
@@ -24,27 +28,12 @@ class Cancelled(Exception):
     pass
 
 
-def put(**message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-    sys.stdout.flush()
-
-
 def tell(kind, **fields):
     put(method="session/update", params={"sessionId": session, "update": {"sessionUpdate": kind, **fields}})
 
 
 def text(words):
     tell("agent_message_chunk", content={"type": "text", "text": f"{words}\n"})
-
-
-def read():
-    line = sys.stdin.readline()
-    if not line:
-        raise SystemExit(0)
-    if received := os.environ.get("RECEIVED"):
-        with open(received, "a") as log:  # noqa: PTH123
-            log.write(line)
-    return json.loads(line)
 
 
 def ask(command):

@@ -9,12 +9,13 @@ word on stderr. Everything that it reads is added to the file that RECEIVED name
 
 import contextlib
 import itertools
-import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from scripted_lines import put, read
 
 NUMBERS = itertools.count(1)
 
@@ -23,26 +24,11 @@ class Interrupted(Exception):
     pass
 
 
-def put(**message):
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
 def text(words):
     number = next(NUMBERS)
     content = [{"type": "text", "text": words}]
     message = {"id": f"msg-{session}-{number}", "role": "assistant", "model": "scripted", "content": content}
     put(type="assistant", message=message, parent_tool_use_id=None, session_id=session)
-
-
-def read():
-    line = sys.stdin.readline()
-    if not line:
-        raise SystemExit(0)
-    if received := os.environ.get("RECEIVED"):
-        with open(received, "a") as log:  # noqa: PTH123
-            log.write(line)
-    return json.loads(line)
 
 
 def answer_to(request_id):
