@@ -119,7 +119,8 @@ def test_an_agent_drives_a_terminal_while_others_watch(name, tmp_path):
         # afterwards: its story, and its terminal
         assert {"Typed a secret", "Waited for its end", "Ran ls guess missing"} <= set(server.texts("run"))
         ran = server.texts(conversation)
-        assert list(ran) == ["Ran python3 -q", "Ran ./guess 7", f"Ran {VAULT}", "Ran ls guess missing"]
+        told = ["Ran python3 -q", "Ran ./guess 7", f"Ran {VAULT}", "Asked: Password:", "Ran ls guess missing"]
+        assert list(ran) == told
         assert "Too low." in ran["Ran ./guess 7"]
         blocks = server.pty(conversation, "blocks")["blocks"]
         assert [(block["cmd"], block["exit_code"]) for block in blocks[1:]] == [

@@ -216,7 +216,7 @@ const HANDLERS = {
     const { kind, status, tool, title: words } = message.row;
     if (tool === "terminal" && (status !== before || status !== "running")) commands.read();
     if (!shown.rows.hear(/** @type {any} */ (message), timeline.width)) return;
-    if (kind === "request") tellRequest(words, status, before);
+    if (kind === "request") tellRequest(message.row.request, words, status, before);
     else if (status !== before && (status === "ok" || status === "error")) say(`${words}: ${status === "ok" ? "done" : "failed"}`);
     else if (before === undefined && kind === "user") say("You said something");
     came();
@@ -228,9 +228,12 @@ const HANDLERS = {
   pty_state: (message) => tell(/** @type {import("../../types.d.ts").PtyState} */ (message)),
 };
 
-/** @param {string} words @param {string} status @param {string | undefined} before */
-function tellRequest(words, status, before) {
-  if (status === before) return;
+/**
+ * The terminal's own notice tells of a secret.
+ * @param {import("../../types.d.ts").Request | undefined} request @param {string} words @param {string} status @param {string | undefined} before
+ */
+function tellRequest(request, words, status, before) {
+  if (status === before || request?.kind === "secret") return;
   say(words);
   if (status === "waiting") notify.tell("An answer is needed", words, `request ${shown.id}`);
 }
